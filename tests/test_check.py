@@ -117,3 +117,24 @@ def test_a_program_that_schedules_is_described() -> None:
         "state of each VC: S (integer)",
         "the smallest rank (integer) goes; 7 steps",
     ]
+
+
+def test_a_shaper_is_shown_with_the_vcs_that_it_shapes() -> None:
+    def shown(*, both_ways: bool = False) -> str:
+        shape = cy.Shape(rate="2.5 Mbps", burst="20 kB", both_ways=both_ways)
+        scenario = cy.Scenario(
+            name="shaped",
+            duration="1 s",
+            hosts=[cy.Host(name="a"), cy.Host(name="b")],
+            links=[cy.Link(from_="a", to="b", rate=RATE)],
+            vcs=[
+                cy.Vc(from_="a", to="b", count=2, traffic="tcp", shape=shape),
+                cy.Vc(from_="a", to="b", traffic="tcp"),
+            ],
+        )
+        return "\n".join(line for line in overview.topology(outline(scenario.canonical)).splitlines() if "vc" in line)
+
+    assert shown() == (
+        "  vc1, vc2: tcp, class ubr, shaped to 2.5 Mbps with a burst of 20000 bytes\n  vc3: tcp, class ubr"
+    )
+    assert "shaped to 2.5 Mbps both ways with a burst" in shown(both_ways=True)

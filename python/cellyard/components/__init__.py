@@ -48,6 +48,7 @@ from cellyard.components.network import (
     Link as Link,
     Measure as Measure,
     Queue as Queue,
+    Shape as Shape,
     Switch as Switch,
     Vc as Vc,
 )

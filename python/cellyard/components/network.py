@@ -222,6 +222,7 @@ class Vc(Component):
             Default: none.
         abr: ABR end systems, which keep to the rate that the network allows, in both directions; for the class abr.
             Default: none: the end systems follow no feedback.
+        shape: Shaper of what `from` sends, for traffic tcp and udp. Default: none.
         traffic: What the VC sends. Required.
     """
 
@@ -237,6 +238,7 @@ class Vc(Component):
     stop: str | None = None
     contract: Contract | None = None
     abr: Abr | None = None
+    shape: Shape | None = None
     traffic: Traffic
 
 
@@ -329,6 +331,31 @@ class Abr(Component):
     crm: int | None = None
     rates: Literal["exact", "coded"] = "exact"
     queue: str = "unlimited"
+
+
+class Shape(Component):
+    """Token bucket at the sender of a VC: a frame goes to the NIC once the bucket holds its bytes on the line, and takes them.
+
+    Formula: in any t seconds, at most burst + rate t / 8 bytes on the line leave
+
+    Source: RFC 2215, section 3.6.
+
+    Limits: Frames wait without limit, first in first out. Sources of cells and VCs with `abr` have no shaper.
+    Shapers at ports, or for a class, are not built.
+
+    Fields:
+        rate: Rate at which the bucket fills, counting all bytes on the line. Allowed: "1 bps" to "1 Tbps"; units:
+            bps, kbps, Mbps, Gbps, Tbps, cells/s. Required.
+        burst: Bytes on the line that the bucket holds, and with which it starts; at least the longest frame that
+            passes it. Allowed: "1 byte" to "1000000000 bytes"; units: bytes, byte, kB, MB, GB, KiB, MiB, GiB.
+            Required.
+        both_ways: Whether `to` has an equal shaper, with a separate bucket. By default its ACKs are not shaped.
+            Default: ``false``.
+    """
+
+    rate: str
+    burst: str
+    both_ways: bool = False
 
 
 class Queue(Component):

@@ -345,7 +345,7 @@ class VcResult(ResultPart):
     #: New bytes delivered in order, counted as for ``goodput_mbps`` but over the whole run.
     delivered_bytes: int
 
-    #: Data frames handed to the source host's link.
+    #: Data frames handed to the source host's link, or to the shaper before it.
     frames_sent: int
 
     #: Data frames that arrived complete.
@@ -361,8 +361,8 @@ class VcResult(ResultPart):
     #: Data cells sent by the source host.
     cells_sent: int
 
-    #: Data cells at the source host when the run ended: at its link, waiting or being sent, or in the queue of its
-    #: ABR end system.
+    #: Data cells at the source host when the run ended: at its link, waiting or being sent, in its shaper, or in
+    #: the queue of its ABR end system.
     cells_not_sent: int
 
     #: Data cells that arrived at the destination host.
@@ -492,20 +492,21 @@ class VcResult(ResultPart):
     #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     cell_delay_variation_s: float | None
 
-    #: Load of the source host's link: the sum of the mean rates of the host's cell sources, relative to the rate of
-    #: the link. Above 1, the queue there grows throughout the run. Cells waiting in it count as neither lost nor
-    #: delayed.
+    #: Load of the source host's link: the sum of the mean rates of the host's cell sources, of a shaped one at most
+    #: the rate of its shaper, relative to the rate of the link. Above 1, the queue there grows throughout the run.
+    #: Cells waiting in it count as neither lost nor delayed.
     host_load: float
 
-    #: Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in the queue of
-    #: an ABR end system are not there yet.
+    #: Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in the shapers
+    #: before it. Those in the queue of an ABR end system are not there yet.
     host_queue_cells: int
 
-    #: Largest number of cells of all VCs that waited at the source host's link.
+    #: Largest number of cells of all VCs that waited at the source host's link and in the shapers before it.
     max_host_queue_cells: int
 
-    #: Longest time from handing a frame or cell to the source host's link until its last bit was sent, even after
-    #: the end of the run. 0 when nothing was handed over.
+    #: Longest time from handing a frame or cell to the source host's link, or to the shaper before it, until its
+    #: last bit was sent, even after the end of the run. If a frame is in its shaper when the run ends, until it
+    #: leaves the shaper. 0 when nothing was handed over.
     max_host_delay_s: float
 
     #: Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.

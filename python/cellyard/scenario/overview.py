@@ -59,7 +59,7 @@ def topology(facts: Mapping[str, Any]) -> str:
             port = hop["port"]
             line = f"  {'#' if port else '|'}  {hop['rate_bps'] / 1e6:g} Mb/s, {_time(hop['delay_s'])}{_losses(hop)}"
             lines += [f"{line}   {_port(port, facts['noun'])}" if port else line, station]
-        lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}")
+        lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}{_shaper(route)}")
         pictures.append("\n".join(lines))
     return "\n\n".join(pictures)
 
@@ -154,6 +154,15 @@ def buffer_text(queue: Mapping[str, Any], noun: str = "cell") -> str:
     if queue["places"] is None:
         return "unlimited"
     return f"{queue['places']} {'bytes' if isinstance(queue['buffer'], dict) else f'{noun}s'}"
+
+
+def _shaper(route: Mapping[str, Any]) -> str:
+    """Rate and bucket of the shaper of the VCs."""
+    shape = route.get("shape")
+    if shape is None:
+        return ""
+    both_ways = " both ways" if shape["both_ways"] else ""
+    return f", shaped to {mbps(shape['rate'])}{both_ways} with a burst of {shape['burst']} bytes"
 
 
 def _names(names: Mapping[str, Any]) -> str:

@@ -80,6 +80,10 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
             "what can wait in queues; use smaller buffers or windows, slower sources, a shorter run",
         ),
         (
+            in_shapers(scenario) * FRAME_BYTES,
+            "what can wait in shapers; use slower sources, faster shapers, a shorter run",
+        ),
+        (
             points * POINT_BYTES,
             "the points of probes; use a longer interval",
         ),
@@ -211,6 +215,24 @@ pub fn points(scenario: &Scenario) -> f64 {
         (None, None) => 0.0,
     };
     scenario.probes.iter().map(recorded).sum()
+}
+
+/// Most frames of UDP sources that wait in shapers: those of a burst, and what the sources offer
+/// above the rates of their shapers. Frames of TCPs count with their windows.
+fn in_shapers(scenario: &Scenario) -> f64 {
+    let clock = scenario.format.clock;
+    let seconds = scenario.duration.as_seconds(clock);
+    let waiting = scenario.vcs.iter().map(|vc| {
+        let (Traffic::Udp(udp), Some(shape)) = (&vc.traffic, vc.shape) else {
+            return 0.0;
+        };
+        let burst = udp.on.map_or(0.0, |on| on.as_seconds(clock).min(seconds));
+        let above = vc.traffic.offered_rate().unwrap_or(0.0) - shape.rate.0 as f64;
+        let bits = udp.rate.0 as f64 * burst + above.max(0.0) * seconds;
+        let most = vc.traffic.most_under_way(scenario.format, seconds).frames;
+        most.min(bits / udp.frame(scenario.format).line_bits() + 1.0)
+    });
+    waiting.sum()
 }
 
 /// Upper bounds for one VC.
@@ -357,7 +379,7 @@ fn keeps_up(scenario: &Scenario, topology: &Topology, link: usize, class: Class)
                 .and_then(|terms| terms.sustained)
                 .map_or(0.0, |rate| rate.0 as f64)
         } else if flow.kind.is_data() || vc.traffic.answers() {
-            vc.traffic.offered_rate().unwrap_or(f64::INFINITY)
+            vc.offered_rate().unwrap_or(vc.shaped_bits_per_second())
         } else {
             0.0
         }

@@ -129,6 +129,7 @@ impl Overdue {
             Overdue::Transport(index) => {
                 format!("the processing of vc {}", scenario.vcs[index].name)
             }
+            Overdue::Shaper(index) => format!("the shaper of vc {}", scenario.vcs[index].name),
         }
     }
 }

@@ -22,7 +22,8 @@ pub enum Kind {
     ToTransport = 4,
     /// A frame to send leaves the transport's processing stage towards the host (index: flow).
     ToHost = 5,
-    /// A frame to send leaves the host's processing stage towards its NIC (index: host).
+    /// A frame to send leaves the host's processing stage, or its shaper, towards its NIC (index:
+    /// host; with shapers, behind the hosts, by order of entry).
     ToNic = 6,
     /// An ABR end system sends (index: number of the end system, in the order of flows).
     Paced = 7,

@@ -17,6 +17,7 @@ mod paced;
 mod probe;
 mod receive;
 mod send;
+mod shape;
 pub mod tcp;
 pub mod traffic;
 mod vc_event_queues;
@@ -24,6 +25,7 @@ mod vc_event_queues;
 pub use nic::Nic;
 pub use paced::{PacedQueue, ShortestTimes};
 pub use probe::{VcProbe, VcWatch};
+pub use shape::Shaper;
 
 use crate::ground::event::{EventList, Kind};
 use crate::ground::flow::{Flow, FlowId, FlowKind};
@@ -33,6 +35,7 @@ use crate::network::cells::Arrival;
 use crate::network::fabric::Fabric;
 use crate::network::processing::FrameStage;
 use crate::network::tally::NicTally;
+use shape::LeavingOrder;
 use std::collections::VecDeque;
 use traffic::{End, FrameSource, Offered, Outbox, Source};
 use vc_event_queues::VcEventQueues;
@@ -87,9 +90,10 @@ pub struct FlowEnds {
     /// No other flow passes the stages at the destination, and the flow that answers (or this flow,
     /// without answers) sends alone; or the VC has an event queue.
     pub can_handle_ahead: bool,
-    /// Whether no other flow passes the NIC and the stages before it.
+    /// Whether no other flow passes the NIC and the stages before it, and no shaper is there.
     pub sends_alone: bool,
-    /// Whether no processing stage is on the way to the NIC, and none at the destination.
+    /// Whether no processing stage or shaper is on the way to the NIC, and no stage at the
+    /// destination.
     sends_directly: bool,
     receives_directly: bool,
     /// Number of the frame after the last one that reached its source; frames from this one on may
@@ -106,6 +110,8 @@ pub struct FlowEnds {
     /// Frames on the way to the transport, and from the transport to the host.
     to_transport: VecDeque<u32>,
     to_host: VecDeque<u32>,
+    /// The shaper that the frames pass before the NIC.
+    pub shaper: Option<Box<Shaper>>,
 }
 
 impl FlowEnds {
@@ -138,6 +144,7 @@ impl FlowEnds {
             delivered: VecDeque::new(),
             to_transport: VecDeque::new(),
             to_host: VecDeque::new(),
+            shaper: None,
         }
     }
 }
@@ -202,6 +209,8 @@ pub struct Hosts {
     stages: Vec<[Option<Box<FrameStage>>; 2]>,
     /// Per host: frames in its sending stage on the way to a NIC.
     to_nics: Vec<VecDeque<(FlowId, u32)>>,
+    /// Order in which frames leave stages and shapers of a host at one instant.
+    leaving: LeavingOrder,
     /// End of the run.
     end: Time,
     /// Events of VCs that share nothing with others here.
@@ -274,9 +283,15 @@ impl Hosts {
             let has_none = |end: usize, direction: Direction| {
                 stages[ends.hosts[end]][direction as usize].is_none()
             };
-            ends.sends_directly = ends.sending.stage.is_none() && has_none(0, Direction::Send);
+            ends.sends_directly = ends.sending.stage.is_none()
+                && has_none(0, Direction::Send)
+                && ends.shaper.is_none();
             ends.receives_directly =
                 ends.receiving.stage.is_none() && has_none(1, Direction::Receive);
+        }
+        let mut has_shaper = vec![false; stages.len()];
+        for ends in flows.iter().filter(|ends| ends.shaper.is_some()) {
+            has_shaper[ends.hosts[0]] = true;
         }
         Hosts {
             events,
@@ -285,6 +300,7 @@ impl Hosts {
             paced,
             nics,
             to_nics: vec![VecDeque::new(); stages.len()],
+            leaving: LeavingOrder::new(has_shaper),
             stages,
             end,
             vc_event_queues: queues,
@@ -348,11 +364,7 @@ impl Hosts {
                     self.host_send(FlowId(index as u32), frame, now, fabric);
                 }
             }
-            Kind::ToNic => {
-                if let Some((flow, frame)) = self.to_nics[index].pop_front() {
-                    self.nic_send(flow, frame, now, fabric);
-                }
-            }
+            Kind::ToNic => self.leave_towards_nic(index, now, fabric),
             Kind::Paced => self.paced(now, index, fabric),
         }
     }

@@ -1,8 +1,8 @@
 //! A NIC: the output side of a host for one link. Frames leave in order, cells back to back, and
 //! the queue is unlimited.
 //!
-//! If all cells have one length, what waits follows from times alone. Elsewhere each frame is one
-//! cell, and the NIC keeps the ends of their transmissions.
+//! If all cells have one length, what waits follows from times alone. Otherwise, and behind shapers,
+//! the NIC keeps the ends of their transmissions.
 
 use crate::ground::format::{CellTimes, FrameSize};
 use crate::ground::units::{Span, Time};
@@ -23,28 +23,51 @@ pub struct Nic {
     alone: Span,
     /// Longest time from a later instant of a busy period until all cells queued by then were sent.
     behind: Span,
-    /// The queued cells, if they differ in length.
+    /// The queued cells, if they differ in length or if some come from shapers.
     cells: Option<Box<Cells>>,
 }
 
-/// Cells of different lengths at a NIC.
+/// Cells at a NIC and in the shapers before it.
 #[derive(Clone, Debug)]
 struct Cells {
-    times: CellTimes,
-    /// Ends of the transmissions of cells that had not left when the last one was queued.
+    /// Times of cells that differ in length.
+    times: Option<CellTimes>,
+    /// Ends of the transmissions of cells that had not left when the last one was handed over.
     ends: VecDeque<Time>,
+    /// Cells in shapers.
+    in_shapers: u64,
     /// Largest number of waiting cells.
     max_queue: u64,
+    /// Longest time of a frame since it was handed to its shaper.
+    max_delay: Span,
+}
+
+impl Cells {
+    /// Forgets the cells that left before `time`. A cell whose transmission ends then has not left.
+    fn leave_before(&mut self, time: Time) {
+        while self.ends.front().is_some_and(|&end| end < time) {
+            self.ends.pop_front();
+        }
+    }
+
+    /// Updates the largest number. One of the cells at the NIC is in service.
+    fn watch(&mut self) {
+        let at_nic = self.ends.len().saturating_sub(1) as u64;
+        raise(&mut self.max_queue, at_nic + self.in_shapers);
+    }
 }
 
 impl Nic {
-    /// An idle NIC with this cell time. `times` are those of cells that differ in length.
-    pub fn new(cell_time: Span, times: Option<CellTimes>) -> Nic {
-        let cells = times.map(|times| {
+    /// An idle NIC with this cell time. `times` are those of cells that differ in length. Some
+    /// frames may come from shapers.
+    pub fn new(cell_time: Span, times: Option<CellTimes>, has_shapers: bool) -> Nic {
+        let cells = (times.is_some() || has_shapers).then(|| {
             Box::new(Cells {
                 times,
                 ends: VecDeque::new(),
+                in_shapers: 0,
                 max_queue: 0,
+                max_delay: Span::ZERO,
             })
         });
         Nic {
@@ -59,6 +82,9 @@ impl Nic {
 
     /// Queues one cell at `time`, which must not decrease. Returns the end of its transmission.
     pub fn send_cell(&mut self, time: Time) -> Time {
+        if self.cells.is_some() {
+            return self.send_kept(time, 1, None);
+        }
         self.send_cells(time, 1)
     }
 
@@ -68,9 +94,12 @@ impl Nic {
     /// `period` must be at least the cell time. Unless `n` is 1, the NIC must be idle at `time`.
     #[inline]
     pub fn send_regular(&mut self, time: Time, n: u64, period: Span) -> Time {
+        if self.cells.is_some() {
+            return self.send_regular_kept(time, n, period);
+        }
         if !self.is_idle_at(time) {
             debug_assert_eq!(n, 1, "they are sent as they come");
-            return self.send_cell(time);
+            return self.send_cells(time, 1);
         }
         let c = self.cell_time;
         let last = time + period * (n - 1);
@@ -89,28 +118,65 @@ impl Nic {
     #[inline]
     pub fn send_frame(&mut self, time: Time, size: FrameSize) -> Time {
         if self.cells.is_some() {
-            return self.send_by_length(time, size.cell_bytes());
+            return self.send_kept(time, size.cells(), Some(size.cell_bytes()));
         }
         self.send_cells(time, size.cells())
     }
 
-    /// Queues a cell of `bytes` at `time`, if cells differ in length. Returns the end of its
-    /// transmission. It is cold because the NICs of most runs have cells of one length.
+    /// Queues `n` cells at `time`, of `bytes` or the longest, if the NIC keeps its cells. Returns the
+    /// end of the first one's transmission. It is cold because the NICs of most runs keep none.
     #[cold]
-    fn send_by_length(&mut self, time: Time, bytes: u32) -> Time {
+    fn send_kept(&mut self, time: Time, n: u32, bytes: Option<u32>) -> Time {
         let goes_on = self.goes_on_at(time);
         let Some(cells) = &mut self.cells else {
-            unreachable!("cells differ in length");
+            unreachable!("the NIC keeps its cells");
         };
-        // A cell whose transmission ends now has not left.
-        while cells.ends.front().is_some_and(|&end| end < time) {
-            cells.ends.pop_front();
+        let each = match (&cells.times, bytes) {
+            (Some(times), Some(bytes)) => times.of(bytes),
+            (None, _) | (_, None) => self.cell_time,
+        };
+        cells.leave_before(time);
+        let first = time.max(self.free_at) + each;
+        cells.ends.push_back(first);
+        self.free_at = first;
+        for _ in 1..n {
+            self.free_at += each;
+            cells.ends.push_back(self.free_at);
         }
-        self.free_at = time.max(self.free_at) + cells.times.of(bytes);
-        cells.ends.push_back(self.free_at);
-        raise(&mut cells.max_queue, cells.ends.len() as u64 - 1);
+        cells.watch();
         self.watch(time, goes_on);
-        self.free_at
+        first
+    }
+
+    /// [`Nic::send_regular`] if the NIC keeps its cells.
+    #[cold]
+    fn send_regular_kept(&mut self, time: Time, n: u64, period: Span) -> Time {
+        let first = self.send_kept(time, 1, None);
+        (1..n).for_each(|k| _ = self.send_kept(time + period * k, 1, None));
+        first
+    }
+
+    /// Counts a frame of `n` cells that is handed to a shaper at `now` and leaves it after `takes`.
+    pub fn enters_shaper(&mut self, now: Time, n: u64, takes: Span) {
+        if let Some(cells) = &mut self.cells {
+            cells.leave_before(now);
+            cells.in_shapers += n;
+            cells.watch();
+            raise(&mut cells.max_delay, takes);
+        }
+    }
+
+    /// Queues a frame at `now` that was handed to its shaper at `since`. Returns the end of the first
+    /// cell's transmission.
+    pub fn send_shaped(&mut self, since: Time, now: Time, size: FrameSize) -> Time {
+        if let Some(cells) = &mut self.cells {
+            cells.in_shapers -= u64::from(size.cells());
+        }
+        let first = self.send_frame(now, size);
+        if let Some(cells) = &mut self.cells {
+            raise(&mut cells.max_delay, self.free_at - since);
+        }
+        first
     }
 
     /// Queues `n` cells of one length at `time`. Returns the end of the first one's transmission.
@@ -151,10 +217,16 @@ impl Nic {
         // instant one cell is in service for part of its time.
         let alone = (self.alone.0 / self.cell_time.0).saturating_sub(1);
         let by_time = alone.max(self.behind.0 / self.cell_time.0);
-        let counted = self.cells.as_ref().map(|cells| cells.max_queue);
-        NicTally {
-            max_queue: counted.unwrap_or(by_time),
-            max_delay: self.alone.max(self.behind),
+        let max_delay = self.alone.max(self.behind);
+        match &self.cells {
+            None => NicTally {
+                max_queue: by_time,
+                max_delay,
+            },
+            Some(cells) => NicTally {
+                max_queue: cells.max_queue,
+                max_delay: max_delay.max(cells.max_delay),
+            },
         }
     }
 
@@ -184,7 +256,7 @@ mod tests {
     fn frames_are_sent_back_to_back() {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |ticks: u64, cells: u64| Time(ticks) + c * cells;
-        let mut nic = Nic::new(c, None);
+        let mut nic = Nic::new(c, None, false);
         assert_eq!(nic.send_cells(at(100, 0), 12), at(100, 1));
         assert_eq!(nic.send_cells(at(101, 0), 2), at(100, 13));
         assert_eq!(nic.send_cells(at(100, 20), 1), at(100, 21));
@@ -195,7 +267,7 @@ mod tests {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |cells: u64| Time(100) + c * cells;
         let found = |nic: &Nic| (nic.tally().max_queue, nic.tally().max_delay);
-        let mut nic = Nic::new(c, None);
+        let mut nic = Nic::new(c, None, false);
         assert_eq!(found(&nic), (0, Span::ZERO));
         // Idle NIC: the first of twelve cells starts at once, and two more at the same instant wait
         // too.
@@ -225,7 +297,7 @@ mod tests {
                 // before.
                 for before in [None, Some(c), Some(c + Span(1))] {
                     let start = Time(5) + c + c;
-                    let mut single = Nic::new(c, None);
+                    let mut single = Nic::new(c, None, false);
                     before.map(|before| single.send_cell(Time(start.0 - before.0)));
                     let mut together = single.clone();
                     assert_eq!(together.send_regular(start, n, period), start + c);
@@ -248,7 +320,7 @@ mod tests {
         let (format, rate) = (Format::ETHERNET, BitRate(1_000_000_000));
         let long = format.segment(1_460);
         let (full, short) = (format.time_of(1_538, rate), format.time_of(84, rate));
-        let mut nic = Nic::new(full, Some(format.cell_times(rate)));
+        let mut nic = Nic::new(full, Some(format.cell_times(rate)), false);
         let start = Time(100);
         // A full frame and two short ones at once: the first is sent, and the others wait.
         assert_eq!(nic.send_frame(start, long), start + full);

@@ -1,6 +1,6 @@
 //! The downward path of a frame, from a source to the NIC.
 
-use super::{Direction, Hosts};
+use super::{Direction, FlowEnds, Hosts};
 use crate::ground::event::Kind;
 use crate::ground::flow::FlowId;
 use crate::ground::format::FrameSize;
@@ -8,6 +8,22 @@ use crate::ground::units::{Span, Time};
 use crate::network::cells::{ENDS_FRAME, Run};
 use crate::network::fabric::Fabric;
 use crate::network::stop::Overdue;
+
+impl FlowEnds {
+    /// The cells of a frame, without the times of their transmission.
+    #[inline(always)]
+    fn whole_frame(&self, frame: u32, size: FrameSize) -> Run {
+        Run {
+            age: Span::ZERO,
+            n: size.cells(),
+            frame,
+            cell: size.first_cell(),
+            hop: self.first_hop,
+            flags: ENDS_FRAME,
+            ..Run::default()
+        }
+    }
+}
 
 impl Hosts {
     /// Sends the next frame of a source.
@@ -89,15 +105,41 @@ impl Hosts {
                 return fabric.overdue(Overdue::Host(host));
             };
             self.to_nics[host].push_back((flow, frame));
-            return self.events.push(time, Kind::ToNic, host);
+            let index = self.leaving.enter_stage(host);
+            return self.events.push(time, Kind::ToNic, index);
         }
         self.nic_send(flow, frame, now, fabric);
     }
 
-    /// Takes a frame to its NIC.
+    /// Takes a frame to its shaper, if it has one, and else to its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
         let size = fabric.destinations.sinks[flow.index()].size_of(frame);
-        self.queue_frame(flow, frame, size, time, fabric);
+        if !self.shape(flow, frame, size, time, fabric) {
+            self.queue_frame(flow, frame, size, time, fabric);
+        }
+    }
+
+    /// Queues a frame at its NIC that leaves its shaper at `now` and was handed over at `since`.
+    #[inline(never)]
+    pub(super) fn queue_shaped(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        size: FrameSize,
+        [since, now]: [Time; 2],
+        fabric: &mut Fabric,
+    ) {
+        let ends = &self.flows[flow.index()];
+        let nic = &mut self.nics[ends.nic];
+        if nic.is_overdue() {
+            return fabric.overdue(Overdue::Nic(ends.nic));
+        }
+        let time = nic.send_shaped(since, now, size);
+        fabric.depart(Run {
+            time,
+            period: nic.cell_time(),
+            ..ends.whole_frame(frame, size)
+        });
     }
 
     /// Queues a frame at its NIC, or at the end system before it.
@@ -124,15 +166,7 @@ impl Hosts {
         ends.frames_sent += 1;
         ends.cells_queued += u64::from(cells);
         let nic = &mut self.nics[ends.nic];
-        let whole = Run {
-            age: Span::ZERO,
-            n: cells,
-            frame,
-            cell: size.first_cell(),
-            hop: ends.first_hop,
-            flags: ENDS_FRAME,
-            ..Run::default()
-        };
+        let whole = ends.whole_frame(frame, size);
         let first = nic.send_frame(time, size);
         fabric.depart(Run {
             time: first,

@@ -41,4 +41,6 @@ pub enum Overdue {
     Host(usize),
     /// The processing of a VC's transport.
     Transport(usize),
+    /// A shaper of a VC.
+    Shaper(usize),
 }

@@ -28,7 +28,13 @@ impl Simulation {
         for ends in &self.hosts.flows {
             let (hop, extra) = self.hop(ends.first_hop as usize);
             let paced = ends.paced.filter(|_| !ends.kind.is_rm());
-            let waiting = paced.map_or(0, |at| self.hosts.paced[at as usize].waiting());
+            let sink =
+                &fabric.destinations.sinks[fabric.hops[ends.first_hop as usize].flow.index()];
+            let shaped = ends.waiting_in_shaper();
+            let shaped: u64 = shaped
+                .map(|frame| u64::from(sink.size_of(frame).cells()))
+                .sum();
+            let waiting = paced.map_or(shaped, |at| self.hosts.paced[at as usize].waiting());
             assert_eq!(
                 ends.cells_queued,
                 hop.sent + extra.unsent + waiting,
@@ -181,6 +187,11 @@ impl Simulation {
             let [flow, _] = paced.flows();
             for (frame, cells) in paced.queue() {
                 flows[flow.index()].join(FramesAt::of_cells(frame, cells, false));
+            }
+        }
+        for (flow, ends) in flows.iter_mut().zip(&self.hosts.flows) {
+            for frame in ends.waiting_in_shaper() {
+                flow.join(FramesAt::of_cells(frame, 1, false));
             }
         }
         flows.into_iter().map(|flow| flow.frames).collect()

@@ -253,13 +253,13 @@ impl Twin<'_> {
     /// Queues a single cell at its NIC.
     fn queue_cell_at_nic(&mut self, cell: Cell) {
         let link = self.path(cell.flow)[0];
-        if self.lines[link].is_free_after(self.nics[link].lengths()) > Time::LATEST {
+        if self.is_free_at(link) > Time::LATEST {
             return self.is_overdue(crate::network::stop::Overdue::Nic(link));
         }
         self.nics[link].push_cell(cell);
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
-        self.watch_nic(link);
+        self.watch_nic(link, self.is_free_at(link).since(self.now));
     }
 }

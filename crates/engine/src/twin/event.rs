@@ -8,7 +8,7 @@
 //! 3. A cell reaches a host (flow).
 //! 4. A frame leaves a receiving stage (flow).
 //! 5. A frame leaves the sending stage of a transport (flow).
-//! 6. A frame leaves the sending stage of a host (order of entry).
+//! 6. A frame leaves the sending stage of a host, or a shaper (order of entry).
 //! 7. An ABR end system sends (flow).
 //! 8. An averaging interval ends (port).
 //! 9. Cells arrive at a port (port, then tie order); kind 10 with departures first.
@@ -56,6 +56,10 @@ pub(super) enum Event {
         level: Level,
         frame: u32,
     },
+    /// A frame leaves the shaper of its flow.
+    Shaped {
+        flow: FlowId,
+    },
     Arrival {
         port: usize,
         input: usize,
@@ -101,7 +105,7 @@ impl Ord for Entry {
 pub(super) struct EventQueue {
     arrival_first: bool,
     heap: BinaryHeap<Reverse<Entry>>,
-    /// Number of frames that have entered a sending stage of a host so far.
+    /// Number of frames that have entered a sending stage or a shaper of a host so far.
     entries: usize,
 }
 
@@ -137,11 +141,9 @@ impl EventQueue {
                 (Direction::Receive, _) => (4, flow.index(), frame as usize),
                 (Direction::Send, Level::Transport) => (5, flow.index(), frame as usize),
                 // Frames of all VCs are ordered by their entry into the stage.
-                (Direction::Send, Level::Host) => {
-                    self.entries += 1;
-                    (6, 0, self.entries)
-                }
+                (Direction::Send, Level::Host) => self.leaving(),
             },
+            Event::Shaped { .. } => self.leaving(),
             Event::Paced { flow } => (7, flow.index(), 0),
             Event::IntervalEnd { site } => (8, site, 0),
             Event::Arrival { port, input, .. } => (arrivals, port, input),
@@ -149,6 +151,13 @@ impl EventQueue {
         };
         let key = (at, kind, component, then);
         self.heap.push(Reverse(Entry(key, event)));
+    }
+
+    /// Order of a frame that enters a sending stage or a shaper now, at the instant at which it
+    /// leaves.
+    fn leaving(&mut self) -> (u8, usize, usize) {
+        self.entries += 1;
+        (6, 0, self.entries)
     }
 
     /// Time of the next event.

@@ -36,6 +36,9 @@ impl Twin<'_> {
                 self.tally.flows[cell.flow.index()].cells_not_sent += 1;
             }
         }
+        for (flow, shaper) in self.shapers.iter().enumerate() {
+            self.tally.flows[flow].cells_not_sent += shaper.as_ref().map_or(0, Shaper::cells);
+        }
         for (flow, paced) in self.paced.iter().enumerate() {
             let Some(paced) = paced else { continue };
             self.tally.flows[flow].cells_not_sent += paced.cells();

@@ -21,6 +21,7 @@ mod program;
 mod ranking;
 mod reassembly;
 mod setup;
+mod shaper;
 mod source;
 mod stage;
 mod watch;
@@ -45,6 +46,7 @@ use nic::Nic;
 use port::{Port, Verdict};
 use processing::Processing;
 use reassembly::Reassembly;
+use shaper::Shaper;
 use stage::SwitchStage;
 use std::sync::atomic::{AtomicBool, Ordering};
 use watch::Watch;
@@ -97,6 +99,8 @@ pub(crate) struct Twin<'a> {
     /// By flow and frame: cells that have neither arrived nor been dropped.
     outstanding: Vec<Vec<u32>>,
     processing: Processing,
+    /// By flow: its shaper, if it has one.
+    shapers: Vec<Option<Shaper>>,
     /// By flow: the end system that sends the flow, for VCs with ABR.
     paced: Vec<Option<PacedQueue>>,
     /// Class queues that give feedback, and their measurements.
@@ -165,10 +169,11 @@ impl<'a> Twin<'a> {
                 frame,
             } => match (direction, level) {
                 (Direction::Send, Level::Transport) => self.send_through_host(flow, frame),
-                (Direction::Send, Level::Host) => self.queue_at_nic(flow, frame),
+                (Direction::Send, Level::Host) => self.send_through_shaper(flow, frame),
                 (Direction::Receive, Level::Host) => self.receive_at_transport(flow, frame),
                 (Direction::Receive, Level::Transport) => self.take(flow, frame),
             },
+            Event::Shaped { flow } => self.leave_shaper(flow),
             Event::Arrival { port, input, cell } => {
                 let mut cells = vec![(input, cell)];
                 cells.extend(self.events.other_arrivals(self.now, port));
@@ -242,33 +247,63 @@ impl<'a> Twin<'a> {
 
     fn send_through_host(&mut self, flow: FlowId, frame: u32) {
         if !self.enter_stage(flow, Direction::Send, Level::Host, frame) {
-            self.queue_at_nic(flow, frame);
+            self.send_through_shaper(flow, frame);
         }
     }
 
-    fn queue_at_nic(&mut self, flow: FlowId, frame: u32) {
+    fn send_through_shaper(&mut self, flow: FlowId, frame: u32) {
         let link = self.path(flow)[0];
         let size = self.frames[flow.index()][frame as usize].size;
-        let is_data = self.kind(flow).is_data();
         if self.paced[flow.index()].is_some() {
             return self.queue_at_end_system(flow, frame, size);
         }
         self.count(flow).frames_sent += 1;
-        if self.lines[link].is_free_after(self.nics[link].lengths()) > Time::LATEST {
+        let vc = self.vc(flow);
+        let Some(shaper) = &mut self.shapers[flow.index()] else {
+            return self.queue_at_nic(flow, frame, self.now);
+        };
+        if shaper.is_overdue() {
+            return self.is_overdue(Overdue::Shaper(vc));
+        }
+        let leaves = shaper.take(self.now, frame, size);
+        self.events.add(leaves, Event::Shaped { flow });
+        self.watch_nic(link, leaves.since(self.now));
+    }
+
+    /// Hands the first frame that waits in the shaper of `flow` to the NIC.
+    fn leave_shaper(&mut self, flow: FlowId) {
+        let shaper = self.shapers[flow.index()].as_mut().expect("it is shaped");
+        let (frame, _, since) = shaper.waiting.pop_front().expect("a frame waits");
+        self.queue_at_nic(flow, frame, since);
+    }
+
+    /// Queues a frame at its NIC that was handed over at `since`.
+    fn queue_at_nic(&mut self, flow: FlowId, frame: u32, since: Time) {
+        let link = self.path(flow)[0];
+        let size = self.frames[flow.index()][frame as usize].size;
+        let is_data = self.kind(flow).is_data();
+        if self.is_free_at(link) > Time::LATEST {
             return self.is_overdue(Overdue::Nic(link));
         }
         self.nics[link].push(flow, is_data, frame, size);
         if self.lines[link].in_service.is_none() {
             self.send_next_of_nic(link);
         }
-        self.watch_nic(link);
+        self.watch_nic(link, self.is_free_at(link).since(since));
     }
 
-    /// Updates the largest queue and delay of a NIC after an arrival.
-    fn watch_nic(&mut self, link: usize) {
-        let waiting = self.nics[link].cells();
-        let free = self.lines[link].is_free_after(self.nics[link].lengths());
-        let takes = free.since(self.now);
+    /// When the NIC of `link` will have sent all cells that it has now.
+    fn is_free_at(&self, link: usize) -> Time {
+        self.lines[link].is_free_after(self.nics[link].lengths())
+    }
+
+    /// Updates the largest queue of a host after an arrival, and its delay, which was `takes` for
+    /// this one.
+    fn watch_nic(&mut self, link: usize, takes: Span) {
+        let of_link = |flow: &FlowId| self.path(*flow)[0] == link;
+        let flows = (0..self.shapers.len() as u32).map(FlowId).filter(of_link);
+        let shapers = flows.filter_map(|flow| self.shapers[flow.index()].as_ref());
+        let waiting = self.nics[link].cells() + shapers.map(Shaper::cells).sum::<u64>();
         let tally = &mut self.tally.nics[link];
         tally.max_queue = tally.max_queue.max(waiting);
         tally.max_delay = tally.max_delay.max(takes);

@@ -8,9 +8,10 @@ use super::nic::Nic;
 use super::port::Port;
 use super::processing::Processing;
 use super::reassembly::Reassembly;
+use super::shaper::Shaper;
 use super::stage::SwitchStage;
 use super::{Twin, Vc};
-use crate::ground::flow::FlowId;
+use crate::ground::flow::{Flow, FlowId};
 use crate::ground::gathered::Gathered;
 use crate::ground::rng::{Step, Stream};
 use crate::ground::units::{Span, Time};
@@ -108,6 +109,7 @@ impl<'a> Twin<'a> {
         };
         let mut twin = Twin {
             processing: Processing::new(scenario, &topology, stream),
+            shapers: shapers(scenario, &topology),
             paced: paced(scenario, &topology),
             meters,
             sites,
@@ -178,6 +180,15 @@ fn vcs(draws: Draws<'_>) -> (Vec<Vc>, EventQueue) {
         });
     }
     (vcs, events)
+}
+
+/// By flow: its shaper.
+fn shapers(scenario: &Scenario, topology: &Topology) -> Vec<Option<Shaper>> {
+    let of = |flow: &Flow| {
+        let shape = scenario.vcs[flow.vc].shape_of(flow.kind)?;
+        Some(Shaper::new(shape, scenario.format))
+    };
+    topology.flows.iter().map(of).collect()
 }
 
 /// By flow: the end system that sends the flow, stored for flows of frames only. RM cells use that

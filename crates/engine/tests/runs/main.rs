@@ -21,6 +21,7 @@ mod oracle_places;
 mod oracle_programs;
 mod oracle_red;
 mod oracle_schedulers;
+mod oracle_shape;
 mod overdue;
 mod prefix;
 mod properties;

@@ -140,13 +140,11 @@ proptest! {
 /// A packet by its bytes on the line, and when it reaches the queue, in byte times after the first.
 type Packet = (u64, u64);
 
-/// What becomes of packets that meet at a port of 1 Gb/s with `buffer` bytes: the numbers of those
-/// that are delivered, the drops by reason, and the most bytes that waited.
-fn meet(
-    packets: &[Packet],
-    buffer: u64,
-    drop: &DropPolicy,
-) -> Vec<(Vec<usize>, [(DropReason, u64); 2], u64)> {
+/// The numbers of packets that are delivered, the drops by reason, and the most bytes that waited.
+type Outcome = (Vec<usize>, [(DropReason, u64); 2], u64);
+
+/// What becomes of packets that meet at a port of 1 Gb/s with `buffer` bytes, in each engine.
+fn meet(packets: &[Packet], buffer: u64, drop: &DropPolicy) -> Vec<Outcome> {
     let format = Format::ETHERNET;
     let rate = BitRate(1_000_000_000);
     let byte = format.time_of(1, rate);
@@ -179,12 +177,7 @@ fn meet(
     found.collect()
 }
 
-fn all_are(
-    found: &[(Vec<usize>, [(DropReason, u64); 2], u64)],
-    came: &[usize],
-    [full, front]: [u64; 2],
-    most: u64,
-) {
+fn all_are(found: &[Outcome], came: &[usize], [full, front]: [u64; 2], most: u64) {
     let reasons = [(DropReason::Full, full), (DropReason::Front, front)];
     for one in found {
         assert_eq!(*one, (came.to_vec(), reasons, most));

@@ -127,6 +127,19 @@ vc = [{{ name = "v", from = "a", to = "b", traffic = {HASTY}{tcp} }} }}]
     assert_eq!(overdue(&net("", &server("cell", "2 s"), "")), behind);
 }
 
+#[test]
+fn retransmissions_pile_up_at_a_slow_shaper() {
+    let net = format!(
+        r#"
+duration = "10 s"
+host = [{{ name = "a" }}, {{ name = "b" }}]
+link = [{{ from = "a", to = "b", rate = "155.52 Mbps" }}]
+vc = [{{ name = "v", from = "a", to = "b", shape = {{ rate = "1 kbps", burst = "80 kB" }}, traffic = {HASTY} }} }}]
+"#
+    );
+    assert_eq!(overdue(&net), ["the shaper of vc v"]);
+}
+
 /// A slow NIC that does finish its file: being slow is not an error.
 #[test]
 fn what_can_leave_in_time_is_no_error() {

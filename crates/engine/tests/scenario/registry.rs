@@ -77,6 +77,7 @@ traffic = {traffic}
         },
         abr = match family {
             Family::Abr => format!("class = \"abr\"\nabr = {component}"),
+            Family::Shape => format!("shape = {component}"),
             // Feedback and some probes need VCs of the class abr with end systems.
             Family::Feedback | Family::Probe => "class = \"abr\"\nabr = {}".into(),
             _ => String::new(),
@@ -91,7 +92,7 @@ fn sample(parameter: &Parameter) -> String {
         Kind::Rate { .. } => "\"1 Mbps\"",
         Kind::Duration { .. } => "\"5 ms\"",
         Kind::Cells { .. } | Kind::Places { .. } => "\"10 cells\"",
-        Kind::Bytes { .. } => "\"600 bytes\"",
+        Kind::Bytes { .. } => "\"9216 bytes\"",
         Kind::Decimal { .. } => "0.5",
         Kind::Reference(&[Family::Link, ..]) => "\"s->b\"",
         Kind::Choice([first, ..]) => return format!("\"{}\"", first.name),

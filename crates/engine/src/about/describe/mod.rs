@@ -191,7 +191,8 @@ fn offered_bits(net: &Resolved<'_>, vc: usize, seconds: f64) -> f64 {
         .offered_bits(scenario.format, seconds);
     let links = net.topology.data_path(vc).iter();
     let bits = links.map(|&link| scenario.links[link].rate.0 as f64 * seconds);
-    bits.fold(source.unwrap_or(f64::INFINITY), f64::min)
+    let shaped = scenario.vcs[vc].shaped_bits(seconds);
+    bits.fold(source.unwrap_or(shaped).min(shaped), f64::min)
 }
 
 #[cfg(test)]
@@ -221,6 +222,35 @@ mod tests {
         // 10 s at 155.52 Mb/s and 424 bits a cell.
         assert_eq!(found["max_bottleneck_cells"], 3_667_925);
         assert_eq!(found["notes"], json!([]));
+    }
+
+    #[test]
+    fn what_shapers_let_go_bounds_cells_shares_cost_and_memory() {
+        let text = include_str!("../../../../../examples/lan-5.toml");
+        let with = |overrides: &[(&str, &str)]| {
+            let set = overrides.iter().map(|&(p, v)| (p.into(), v.into()));
+            let scenario = read_toml(text, "", &set.collect::<Vec<_>>()).expect("it reads");
+            described(&scenario)
+        };
+        let shape = ("vc.shape", "{ rate = \"1 Mbps\", burst = \"20 kB\" }");
+        let udp = ("vc.traffic", "{ kind = \"udp\", rate = \"9 Mbps\" }");
+        let found = with(&[shape]);
+        // Five buckets of 20 000 bytes and 10 s of 1 Mb/s each, in cells of 424 bits. Of 636 bytes,
+        // 512 are data.
+        assert_eq!(found["max_bottleneck_cells"], 119_812);
+        assert_eq!(found["fair_goodput_bps"], 4_025_157);
+        let frames = |found: &Value| found["expected"]["frames"].as_f64().expect("a number");
+        let data = 5.0 * (10e6 + 160e3) / (8.0 * 636.0);
+        assert!(
+            (frames(&found) / (2.0 * data) - 1.0).abs() < 0.01,
+            "{}",
+            frames(&found)
+        );
+        // Of 9 Mb/s, 8 wait in the shaper.
+        let memory = |found: &Value| found["memory_bytes"].as_f64().expect("a number");
+        let waiting = 5.0 * 80e6 / 8.0 / (23.0 * 53.0);
+        let more = memory(&with(&[shape, udp])) - memory(&with(&[udp]));
+        assert!((more / (128.0 * waiting) - 1.0).abs() < 0.01, "{more}");
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::run::resolved::{Resolved, ResolvedQueue};
 use crate::text::options::RunError;
 use crate::text::scenario::fair_goodput;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, Link, Observable, Probe, Scenario, Scheduler, Traffic, Vc};
+use crate::text::scenario::{
+    Class, Link, Observable, Probe, Scenario, Scheduler, Shape, Traffic, Vc,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -96,6 +98,9 @@ pub struct PathGroup<'s> {
     pub traffic: &'static str,
     /// Service class of the VCs.
     pub class: Class,
+    /// Shaper of the VCs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// The switches on the path.
     pub route: &'s [String],
     /// The links of the first VC on the path.
@@ -191,11 +196,12 @@ fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
     rounded.filter(|rounded| rounded.error > 0.0).collect()
 }
 
-/// What the VCs of one path share: switches, class and kind of traffic; and for each link, rate,
+/// What the VCs of one path share: switches, class, shaper and kind of traffic; and for each link, rate,
 /// delay and whether cells can wait.
 type Common<'s> = (
     &'s [String],
     Class,
+    Option<Shape>,
     Discriminant<Traffic>,
     Vec<(u64, u64, bool)>,
 );
@@ -216,6 +222,7 @@ fn path_groups<'s>(
         let common = (
             vc.route.as_slice(),
             vc.class,
+            vc.shape,
             discriminant(&vc.traffic),
             links.map(hop).collect(),
         );
@@ -243,6 +250,7 @@ fn path_groups<'s>(
             vcs: names(|vc| &vc.name),
             traffic: first.traffic.name(),
             class: first.class,
+            shape: first.shape,
             route: &first.route,
             hops: topology.data_path(members[0]).iter().map(hop).collect(),
         }

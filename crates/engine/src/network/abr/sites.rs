@@ -241,7 +241,7 @@ pub fn higher_rate(scenario: &Scenario, topology: &Topology, link: usize) -> f64
         let flow = &topology.flows[id.index()];
         let vc = &scenario.vcs[flow.vc];
         let is_higher = flow.kind.is_data() && vc.class < Class::Abr;
-        let rate = vc.traffic.offered_rate().filter(|_| is_higher);
+        let rate = vc.offered_rate().filter(|_| is_higher);
         Format::AAL5.cells_in(rate.unwrap_or(0.0))
     });
     rates.sum()

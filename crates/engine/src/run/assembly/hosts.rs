@@ -7,7 +7,9 @@ use super::lookahead::Lookaheads;
 use crate::ground::flow::{Flow, FlowId, FlowKind};
 use crate::ground::units::Time;
 use crate::host::traffic::Source;
-use crate::host::{FlowEnds, HostParts, Hosts, Nic, PacedQueue, ShortestTimes, TransportStage, Vc};
+use crate::host::{
+    FlowEnds, HostParts, Hosts, Nic, PacedQueue, Shaper, ShortestTimes, TransportStage, Vc,
+};
 use crate::network::abr;
 use crate::network::processing::FrameStage;
 
@@ -54,8 +56,14 @@ impl Blueprint<'_> {
         let at_hosts = self.flows_at_hosts();
         let flows =
             flows.map(|((flow, &first), paced)| self.flow_ends(flow, first, paced, &at_hosts));
-        let nics = (0..scenario.links.len())
-            .map(|link| Nic::new(self.cell_ticks(link), self.cell_times(link)));
+        let mut has_shapers = vec![false; scenario.links.len()];
+        for flow in &self.net.topology.flows {
+            has_shapers[flow.path[0]] |= scenario.vcs[flow.vc].shape_of(flow.kind).is_some();
+        }
+        let nics = has_shapers.into_iter().enumerate();
+        let nics = nics.map(|(link, has_shapers)| {
+            Nic::new(self.cell_ticks(link), self.cell_times(link), has_shapers)
+        });
         let stages = scenario.hosts.iter();
         let stages =
             stages.map(|h| [(); 2].map(|()| h.processing.map(|p| Box::new(FrameStage::new(p)))));
@@ -143,7 +151,10 @@ impl Blueprint<'_> {
             scenario.hosts[host].processing.is_none() || at_hosts[host][way] == 1
         };
         let sends_alone = |flow: &Flow| {
-            vc.abr.is_none() && topology.crossing[flow.path[0]].len() == 1 && is_alone(flow, 0)
+            vc.abr.is_none()
+                && vc.shape_of(flow.kind).is_none()
+                && topology.crossing[flow.path[0]].len() == 1
+                && is_alone(flow, 0)
         };
         let [from, to] = flow.hosts;
         let transports = [transport("send", from), transport("receive", to)];
@@ -151,6 +162,8 @@ impl Blueprint<'_> {
         ends.can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
         ends.sends_alone = sends_alone(flow);
         ends.paced = paced;
+        let shape = vc.shape_of(flow.kind);
+        ends.shaper = shape.map(|shape| Box::new(Shaper::new(shape, scenario.format)));
         ends
     }
 }

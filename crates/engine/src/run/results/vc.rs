@@ -41,7 +41,7 @@ pub struct VcResult {
     pub throughput_mbps: f64,
     /// New bytes delivered in order, counted as for `goodput_mbps` but over the whole run.
     pub delivered_bytes: u64,
-    /// Data frames handed to the source host's link.
+    /// Data frames handed to the source host's link, or to the shaper before it.
     pub frames_sent: u64,
     /// Data frames that arrived complete.
     pub frames_delivered: u64,
@@ -52,8 +52,8 @@ pub struct VcResult {
     pub frames_lost: u64,
     /// Data cells sent by the source host.
     pub cells_sent: u64,
-    /// Data cells at the source host when the run ended: at its link, waiting or being sent, or in the
-    /// queue of its ABR end system.
+    /// Data cells at the source host when the run ended: at its link, waiting or being sent, in its
+    /// shaper, or in the queue of its ABR end system.
     pub cells_not_sent: u64,
     /// Data cells that arrived at the destination host.
     pub cells_delivered: u64,
@@ -115,17 +115,19 @@ pub struct VcResult {
     pub max_cell_transfer_delay_s: Option<f64>,
     /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     pub cell_delay_variation_s: Option<f64>,
-    /// Load of the source host's link: the sum of the mean rates of the host's cell sources,
-    /// relative to the rate of the link. Above 1, the queue there grows throughout the run. Cells waiting
+    /// Load of the source host's link: the sum of the mean rates of the host's cell sources, of a
+    /// shaped one at most the rate of its shaper, relative to the rate of the link. Above 1, the queue there grows throughout the run. Cells waiting
     /// in it count as neither lost nor delayed.
     pub host_load: f64,
-    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent. Those in
-    /// the queue of an ABR end system are not there yet.
+    /// Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in
+    /// the shapers before it. Those in the queue of an ABR end system are not there yet.
     pub host_queue_cells: u64,
-    /// Largest number of cells of all VCs that waited at the source host's link.
+    /// Largest number of cells of all VCs that waited at the source host's link and in the shapers
+    /// before it.
     pub max_host_queue_cells: u64,
-    /// Longest time from handing a frame or cell to the source host's link until its last bit was
-    /// sent, even after the end of the run. 0 when nothing was handed over.
+    /// Longest time from handing a frame or cell to the source host's link, or to the shaper before
+    /// it, until its last bit was sent, even after the end of the run. If a frame is in its shaper
+    /// when the run ends, until it leaves the shaper. 0 when nothing was handed over.
     pub max_host_delay_s: f64,
     /// Mean ACR of the ABR end system that sends the data, over the whole run. None without ABR.
     pub mean_acr_mbps: Option<f64>,

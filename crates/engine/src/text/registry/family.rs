@@ -23,6 +23,8 @@ pub enum Family {
     Contract,
     /// ABR end systems.
     Abr,
+    /// Shapers.
+    Shape,
     /// Class queues of a port.
     Queue,
     /// Policers.
@@ -43,7 +45,7 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 18] = [
+    pub const ALL: [Family; 19] = [
         Family::Scenario,
         Family::Format,
         Family::Measure,
@@ -54,6 +56,7 @@ impl Family {
         Family::Vc,
         Family::Contract,
         Family::Abr,
+        Family::Shape,
         Family::Queue,
         Family::Police,
         Family::Drop,
@@ -77,6 +80,7 @@ impl Family {
             Family::Vc => "vc",
             Family::Contract => "contract",
             Family::Abr => "abr",
+            Family::Shape => "shape",
             Family::Feedback => "feedback",
             Family::Queue => "queue",
             Family::Police => "police",
@@ -106,6 +110,7 @@ impl Family {
             }
             Family::Contract => "Traffic contracts; `contract` of a VC.",
             Family::Abr => "ABR end systems; `abr` of a VC.",
+            Family::Shape => "Shapers; `shape` of a VC.",
             Family::Feedback => {
                 "Feedback of a class queue to ABR sources: explicit rates ER, or the marks CI, NI and EFCI, in passing cells. \
                  X cells wait in the queue. CCR is the rate that a source reports."

@@ -52,6 +52,7 @@ impl Family {
             Family::Contract => police::CONTRACT,
             Family::Police => police::POLICE,
             Family::Abr => abr::ABR,
+            Family::Shape => vc::SHAPE,
             Family::Feedback => abr::FEEDBACK,
             Family::Queue => queueing::QUEUE,
             Family::Drop => queueing::DROP,

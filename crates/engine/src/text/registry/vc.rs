@@ -3,8 +3,8 @@
 use super::classes::CLASSES;
 use super::component::{Component, of, parameter};
 use super::family::Family;
-use super::kind::Default::{Derived, Implied, Integer, Required, Text};
-use super::kind::{ANY_DURATION, ANY_RATE, COUNT, Kind, integer};
+use super::kind::Default::{Bool, Derived, Implied, Integer, Required, Text};
+use super::kind::{ANY_DURATION, ANY_RATE, COUNT, Kind, MAX_CELLS, bytes, integer};
 
 pub(super) static VC: &[Component] = &[Component {
     name: "vc",
@@ -85,6 +85,12 @@ pub(super) static VC: &[Component] = &[Component {
             "ABR end systems, which keep to the rate that the network allows, in both directions; for the class abr.",
         ),
         parameter(
+            "shape",
+            Kind::One(Family::Shape),
+            Derived("none"),
+            "Shaper of what `from` sends, for traffic tcp and udp.",
+        ),
+        parameter(
             "traffic",
             Kind::One(Family::Traffic),
             Required,
@@ -92,4 +98,34 @@ pub(super) static VC: &[Component] = &[Component {
         ),
     ],
     ..of(Family::Vc)
+}];
+
+pub(super) static SHAPE: &[Component] = &[Component {
+    name: "shape",
+    help: "Token bucket at the sender of a VC: a frame goes to the NIC once the bucket holds its bytes on the line, and takes them.",
+    formula: "in any t seconds, at most burst + rate t / 8 bytes on the line leave",
+    source: "RFC 2215, section 3.6",
+    limits: "Frames wait without limit, first in first out. Sources of cells and VCs with `abr` have no shaper. Shapers at ports, or \
+             for a class, are not built.",
+    parameters: &[
+        parameter(
+            "rate",
+            ANY_RATE,
+            Required,
+            "Rate at which the bucket fills, counting all bytes on the line.",
+        ),
+        parameter(
+            "burst",
+            bytes(1, MAX_CELLS),
+            Required,
+            "Bytes on the line that the bucket holds, and with which it starts; at least the longest frame that passes it.",
+        ),
+        parameter(
+            "both_ways",
+            Kind::Bool,
+            Bool(false),
+            "Whether `to` has an equal shaper, with a separate bucket. By default its ACKs are not shaped.",
+        ),
+    ],
+    ..of(Family::Shape)
 }];

@@ -83,8 +83,8 @@ pub(crate) fn component(
     Some(record)
 }
 
-/// The format of the scenario with this root, by which everything else in it is read. It is AAL5
-/// where the field has a fault, which [`component`] reports.
+/// The format of the scenario with this root, by which everything else in it is read. If the field
+/// has a fault, which [`component`] reports, it is Ethernet if that is named, else AAL5.
 pub(crate) fn format(root: &Node) -> Format {
     const FIELD: &str = "format";
     let mut report = Report::new("", root, Vec::new());
@@ -94,7 +94,13 @@ pub(crate) fn format(root: &Node) -> Format {
         .and_then(|(parameter, node)| value(&parameter.kind, node, FIELD, &mut report))
         .filter(|_| report.is_empty())
         .and_then(|format| complete(&format))
-        .unwrap_or_default()
+        .unwrap_or_else(|| {
+            let kind = root.get(FIELD).and_then(|node| node.get("kind")?.text());
+            match kind {
+                Some("ethernet") => Format::ETHERNET,
+                _ => Format::default(),
+            }
+        })
 }
 
 /// Reports a component that the format lacks.

@@ -3,10 +3,10 @@
 //!
 //! Every VC that carries frames gets its max-min fair rate (`ground/fair.rs`). Sources of
 //! single cells take their mean rates first, regardless of class; the rest of each link is shared.
-//! A UDP VC gets at most its offered rate, an ABR VC at most its PCR. All VCs send full frames, or
-//! files, from start to end.
+//! A UDP VC gets at most its offered rate, an ABR VC at most its PCR, a shaped VC at most the rate of
+//! its shaper. All VCs send full frames, or files, from start to end.
 //!
-//! Ignored: TCP windows, ACKs, RM cells, scheduler shares and target utilisations.
+//! Ignored: TCP windows, bursts of shapers, ACKs, RM cells, scheduler shares and target utilisations.
 
 use crate::ground::fair::{FairVc, fair_rates};
 use crate::ground::units::BitRate;
@@ -76,7 +76,7 @@ pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(us
             .and_then(|abr| abr.pcr)
             .map(|pcr| pcr.0 as f64);
         let most = [offered, pcr].into_iter().flatten();
-        let most = format.cells_in(most.fold(f64::INFINITY, f64::min));
+        let most = format.cells_in(most.fold(vc.shaped_bits_per_second(), f64::min));
         FairVc {
             mcr: if vc.traffic.carries() == Carries::Frames {
                 0.0

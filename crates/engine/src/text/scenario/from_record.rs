@@ -133,6 +133,7 @@ struct VcValues {
     stop: Option<Span>,
     contract: Option<Contract>,
     abr: Option<AbrParams>,
+    shape: Option<Shape>,
 }
 
 fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
@@ -145,6 +146,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
         stop: field(record, "stop"),
         contract: field(record, "contract"),
         abr: field(record, "abr"),
+        shape: field(record, "shape"),
     });
     let vcs = things.vcs.iter().enumerate().map(|(index, at)| {
         let values = made[at.entry];
@@ -161,6 +163,7 @@ fn vcs(scenario: &Record, things: &Things, flows: &Flows<'_>) -> Vec<Vc> {
             stop: values.stop,
             contract: values.contract,
             abr: values.abr,
+            shape: values.shape,
             traffic: flows.traffic(index).expect("nothing is wrong").clone(),
         }
     });

@@ -261,8 +261,23 @@ pub struct Vc {
     pub contract: Option<Contract>,
     /// ABR end systems. Absent: the VC ignores ABR feedback.
     pub abr: Option<AbrParams>,
+    /// Shaper of what `from` sends. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
     /// Traffic that the VC sends.
     pub traffic: Traffic,
+}
+
+/// Token bucket that the frames of a VC pass at its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shape {
+    /// Rate at which the bucket fills, counting all bytes on the line.
+    pub rate: BitRate,
+    /// Bytes on the line that the full bucket holds.
+    pub burst: u64,
+    /// Whether the frames that flow back pass an equal, separate bucket.
+    pub both_ways: bool,
 }
 
 impl Vc {

@@ -9,8 +9,8 @@ use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
 use super::{
-    available, check, contracts, from_record, overrides, probes, push_out, syntax, time_limit,
-    weights,
+    available, check, contracts, from_record, overrides, probes, push_out, shape, syntax,
+    time_limit, weights,
 };
 use crate::text::registry::Family;
 use crate::text::scenario::fair_goodput;
@@ -88,6 +88,7 @@ fn resolve(
             weights::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
+            shape::check(&network, &mut report);
             time_limit::check(&network, &mut report);
             max_goodput(&scenario, &mut report);
             if report.is_empty() {

@@ -105,6 +105,9 @@ impl<'s> Loads<'s> {
                     );
                 }
             }
+            if let Some(shape) = scenario.vcs[vc].shape_of(kind) {
+                latest += self.vcs[vc].bits / shape.rate.0 as f64;
+            }
             for host in flow.hosts {
                 latest += stage(scenario.hosts[host].processing, self.hosts[host], clock);
             }

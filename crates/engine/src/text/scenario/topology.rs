@@ -146,8 +146,7 @@ impl Topology {
         let mut loads: Vec<HostLoad> = scenario.links.iter().map(load).collect();
         for (index, vc) in scenario.vcs.iter().enumerate() {
             if vc.start < scenario.duration {
-                loads[self.data_path(index)[0]].offered_bps +=
-                    vc.traffic.offered_rate().unwrap_or(0.0);
+                loads[self.data_path(index)[0]].offered_bps += vc.offered_rate().unwrap_or(0.0);
             }
         }
         loads

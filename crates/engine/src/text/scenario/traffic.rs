@@ -120,6 +120,20 @@ impl Traffic {
         }
     }
 
+    /// The longest frame that passes in a flow of this kind.
+    pub(crate) fn longest_frame(&self, kind: FlowKind, format: Format) -> FrameSize {
+        let data = self.frame_size(format);
+        let Some(tcp) = self.tcp() else {
+            return data;
+        };
+        let ack = format.ack(tcp.most_blocks());
+        match (tcp.both_ways, kind.is_data()) {
+            (true, _) => data.longer(ack),
+            (false, true) => data,
+            (false, false) => ack,
+        }
+    }
+
     /// Lengths of the cells that the source sends in a flow of this kind. `None` if it sends nothing
     /// there.
     pub(crate) fn cell_lengths(&self, kind: FlowKind, format: Format) -> Option<CellLengths> {

@@ -62,7 +62,12 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         Family::Feedback => feedback(record, path, report),
         Family::Processing => spread(record, path, report),
         Family::Probe => sampling(record, path, report),
-        Family::Measure | Family::Ensemble | Family::Switch | Family::Link | Family::Police => {}
+        Family::Measure
+        | Family::Ensemble
+        | Family::Switch
+        | Family::Link
+        | Family::Police
+        | Family::Shape => {}
     }
 }
 

@@ -163,11 +163,13 @@ impl WrittenAlike for Vc {
             stop,
             contract,
             abr,
+            shape,
             traffic,
         } = self;
         (route, class, weight) == (&other.route, &other.class, &other.weight)
             && (guarantee, start, stop) == (&other.guarantee, &other.start, &other.stop)
-            && (contract, abr, traffic) == (&other.contract, &other.abr, &other.traffic)
+            && (contract, abr, shape) == (&other.contract, &other.abr, &other.shape)
+            && *traffic == other.traffic
     }
 
     fn individual_text(&self, field: &str) -> Option<&str> {

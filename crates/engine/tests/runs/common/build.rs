@@ -111,6 +111,7 @@ pub fn vc(name: &str, from: &str, to: &str, route: &[&str], class: Class, traffi
         stop: None,
         contract: None,
         abr: None,
+        shape: None,
         traffic,
     }
 }

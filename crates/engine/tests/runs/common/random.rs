@@ -462,6 +462,7 @@ impl Net {
                     stop: lasts.map(|lasts| start + lasts + Span(1)),
                     contract,
                     abr,
+                    shape: None,
                     traffic,
                 }
             };

@@ -12,4 +12,5 @@ mod overrides;
 mod places;
 mod programs;
 mod red;
+mod shape;
 pub mod spoil;

@@ -91,6 +91,18 @@ fn a_time_that_is_no_buffer_at_the_rate_of_a_port_is_refused() {
     );
 }
 
+/// The format is Ethernet even so: no other error follows.
+#[test]
+fn a_buffer_in_bytes_is_no_error_beside_an_mtu_that_is_one() {
+    let found = overridden(
+        PACKETS,
+        &[("format", "{ kind = \"ethernet\", mtu = \"70 kB\" }")],
+    );
+    let found = found.expect_err("no header has such a length");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].path, "format.mtu");
+}
+
 #[test]
 fn cells_of_aal5_are_not_counted_in_bytes() {
     let text = PACKETS.replace("format = \"ethernet\"\n", "");

@@ -93,6 +93,9 @@ const EACH_ASKED_CELL: f64 = 6e-9;
 const EACH_PACED_CELL: f64 = 35e-9;
 const EACH_PACED_CELL_BY_ROOT: f64 = 7e-9;
 
+/// Additional CPU seconds per frame that passes a shaper, since each takes an event.
+const EACH_SHAPED_FRAME: f64 = 0.25e-6;
+
 /// CPU seconds per RM cell beyond the usual one in many data cells. Each comes alone and has its
 /// own events.
 const EACH_RM_CELL: f64 = 300e-9;
@@ -185,9 +188,16 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
         let acks = demand.frames * share * demand.acks;
         let both = vc.traffic.sends_both_ways();
         let ways = if both { 2.0 } else { 1.0 };
-        let frames = ways * (sent.max(demand.at_once) + acks);
+        let data = sent.max(demand.at_once);
+        let frames = ways * (data + acks);
         found.frames += frames;
         found.cpu_s += frames * each_frame(&vc.traffic, scenario.vcs.len());
+        let of_flow = if both { [data + acks; 2] } else { [data, acks] };
+        for (kind, frames) in FlowKind::FRAMES.into_iter().zip(of_flow) {
+            if vc.shape_of(kind).is_some() {
+                found.cpu_s += frames * EACH_SHAPED_FRAME;
+            }
+        }
         hops += there.path.len() + back.path.len();
         let cells = f64::from(demand.size.cells());
         let of_data = demand.frames * share * demand.survives * cells;
@@ -431,8 +441,9 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     let format = scenario.format;
     if let Some(rate) = vc.traffic.offered_rate() {
         let size = vc.traffic.frame_size(format);
+        let shaped = vc.shaped_bits(scenario.duration.as_seconds(format.clock) - from);
         return Demand {
-            frames: rate * active / size.line_bits(),
+            frames: (rate * active).min(shaped) / size.line_bits(),
             size,
             ..Demand::default()
         };
@@ -448,8 +459,9 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
         .file_size
         .map_or(f64::INFINITY, |bytes| bytes.div_ceil(tcp.mss) as f64);
     let files = tcp.files.map_or(f64::INFINITY, |files| files as f64);
-    // The slowest link bounds the number of frames.
-    let most = (file * files).min(active * slowest / size.line_bits() + 1.0);
+    // The slowest link and the shaper bound the number of frames.
+    let bits = (active * slowest).min(vc.shaped_bits(active));
+    let most = (file * files).min(bits / size.line_bits() + 1.0);
     let window = tcp.rwnd.div_ceil(tcp.mss) as f64;
     Demand {
         frames: in_rounds(tcp, window, active / round).min(most),

@@ -1,7 +1,7 @@
 //! Warnings about sources: nothing to send, starts that come too late, and hosts that exceed their
 //! link.
 
-use super::named;
+use super::{largest, named};
 use crate::ground::units::Span;
 use crate::text::registry::Family;
 use crate::text::scenario::topology::{HostLoad, Topology};
@@ -88,6 +88,43 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
     overloaded.map(sentence).collect()
 }
 
+/// Notes about shapers that limit nothing: the link behind them is no faster. Names the fastest.
+pub(super) fn idle_shapers(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let idle = scenario.vcs.iter().enumerate().filter_map(|(index, vc)| {
+        let (rate, link) = (
+            vc.shape?.rate,
+            &scenario.links[topology.data_path(index)[0]],
+        );
+        (rate >= link.rate).then_some((rate.0 as f64, vc.name.as_str(), link))
+    });
+    let (rate, link, names) = largest(idle)?;
+    Some(format!(
+        "the shaper of {names} limits nothing: its rate, {:.3} Mb/s, is not below that of the link {}, {:.3} Mb/s; lower `shape.rate`",
+        rate / 1e6,
+        link.name,
+        link.rate.0 as f64 / 1e6,
+    ))
+}
+
+/// Notes about sources that offer more than their shaper lets go. Names that with the largest
+/// excess.
+pub(super) fn overloaded_shapers(scenario: &Scenario) -> Option<String> {
+    let over = scenario.vcs.iter().filter_map(|vc| {
+        let offered = vc.traffic.offered_rate()?;
+        let rate = vc.shape?.rate.0 as f64;
+        let is_too_much = offered > rate * (1.0 + 1e-9) && vc.start < scenario.duration;
+        is_too_much.then_some((offered - rate, vc.name.as_str(), (offered, rate)))
+    });
+    let (_, (offered, rate), names) = largest(over)?;
+    Some(format!(
+        "the source of {names} offers {:.3} Mb/s to its shaper, which lets {:.3} Mb/s go: {}s that wait at the host count neither \
+         as lost nor as delayed; use a lower rate of the source",
+        offered / 1e6,
+        rate / 1e6,
+        scenario.format.noun(),
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::{notes_of, notes_of_lan};
@@ -132,6 +169,25 @@ mod tests {
         let late = format!(r#"start = "1 s", {}"#, cbr("800 kbps"));
         let found = host_notes(&late, tcp);
         assert!(matches!(&found[..], [note] if note.starts_with("no data from")));
+    }
+
+    #[test]
+    fn shapers_that_limit_nothing_or_hold_ever_more_are_noted() {
+        let notes = |rate: &str, traffic: &str| {
+            let shape = format!("{{ rate = \"{rate}\", burst = \"20 kB\" }}");
+            let all = notes_of_lan(&[("vc.shape", &shape), ("vc.traffic", traffic)]);
+            let shaped = all.into_iter().filter(|note| note.contains("shaper"));
+            shaped.collect::<Vec<_>>()
+        };
+        let udp = "{ kind = \"udp\", rate = \"20 Mbps\" }";
+        assert_eq!(notes("155.519 Mbps", "tcp"), [""; 0]);
+        let fast = "the shaper of vc1 and 4 more limits nothing: its rate, 155.520 Mb/s, is not below that of the link \
+                    source1->west, 155.520 Mb/s; lower `shape.rate`";
+        assert_eq!(notes("155.52 Mbps", "tcp"), [fast]);
+        assert_eq!(notes("20 Mbps", udp), [""; 0]);
+        let slow = "the source of vc1 and 4 more offers 20.000 Mb/s to its shaper, which lets 19.000 Mb/s go: cells that wait at \
+                    the host count neither as lost nor as delayed; use a lower rate of the source";
+        assert_eq!(notes("19 Mbps", udp), [slow]);
     }
 
     #[test]
