@@ -87,9 +87,9 @@ def test_slices_equal_those_of_an_array(tmp_path: Path) -> None:
 
 def test_drops_are_tables_in_order() -> None:
     records = np.zeros(3, list(RECORD))
-    records["time_s"], records["waiting_cells"], records["active_vcs"] = [1, 2, 3], [5, 0, -1], -1
-    records["threshold_cells"], records["vc"], records["reason"] = [4.5, np.nan, 0], 1, [2, 2, 0]
-    records["average_queue_cells"], records["policy_state"] = [2.5, np.nan, 0], [2, NO_WORD, NO_WORD]
+    records["time_s"], records["waiting"], records["active_vcs"] = [1, 2, 3], [5, 0, -1], -1
+    records["threshold"], records["vc"], records["reason"] = [4.5, np.nan, 0], 1, [2, 2, 0]
+    records["average_queue"], records["policy_state"] = [2.5, np.nan, 0], [2, NO_WORD, NO_WORD]
     drops = Drops(records, ["port", "vc", "full"])
     assert list(drops[0]) == [field.name for field in fields(cy.results.DroppedCell)]
     assert [drop["threshold_cells"] for drop in drops] == [4.5, None, 0.0]
@@ -97,6 +97,12 @@ def test_drops_are_tables_in_order() -> None:
     assert [drop["policy_state"] for drop in drops] == ["full", None, None]
     assert [drop["waiting_cells"] for drop in drops] == [5, 0, None] and drops[-1]["active_vcs"] is None
     assert [drop["reason"] for drop in drops[1:]] == ["full", "port"]
+    assert all(drop["waiting_bytes"] is drop["average_queue_bytes"] is None for drop in drops)
+    records["counts_bytes"] = 1
+    in_bytes = Drops(records, ["port", "vc", "full"])
+    assert all(drop["waiting_cells"] is drop["threshold_cells"] is None for drop in in_bytes)
+    assert [drop["waiting_bytes"] for drop in in_bytes] == [5, 0, None]
+    assert [drop["threshold_bytes"] for drop in in_bytes] == [4.5, None, 0.0]
     assert drops == list(drops) == drops.tolist() and json.loads(json_text(drops)) == drops.tolist()
     with pytest.raises(IndexError):
         drops[3]

@@ -11,15 +11,14 @@ use std::collections::HashMap;
 ///
 /// Fields in order, in the byte order of the machine:
 ///
-/// * `time_s` and `threshold_cells`: 64-bit floats, NaN for none;
-/// * `waiting_cells`, `waiting_of_vc_cells` and `active_vcs`: signed 64-bit integers, -1 for none;
+/// * `time_s` and the threshold: 64-bit floats, NaN for none;
+/// * what waits, what of the VC waits, and `active_vcs`: signed 64-bit integers, -1 for none;
 /// * `frame`, `cell`, and the numbers of the words `port`, `vc`, `direction` and `reason`: unsigned
 ///   32-bit integers;
-/// * `average_queue_cells` and `drop_probability`: 64-bit floats, NaN for none;
+/// * the average queue and `drop_probability`: 64-bit floats, NaN for none;
 /// * the number of the word `policy_state`: an unsigned 32-bit integer, [`NO_WORD`] for none;
-/// * `waiting_bytes` and `waiting_of_vc_bytes`: signed 64-bit integers, -1 for none;
-/// * `threshold_bytes` and `average_queue_bytes`: 64-bit floats, NaN for none.
-const DROP_BYTES: usize = 116;
+/// * 1 if the queue counts bytes, else 0: an unsigned 32-bit integer.
+const DROP_BYTES: usize = 88;
 
 /// In place of the number of a word that is not there.
 const NO_WORD: u32 = u32::MAX;
@@ -97,15 +96,15 @@ impl Words {
     fn put(&mut self, drop: &Dropped, out: &mut Vec<u8>) {
         let before = out.len();
         out.extend(drop.time_s.to_ne_bytes());
-        out.extend(drop.threshold_cells.unwrap_or(f64::NAN).to_ne_bytes());
-        put_counts(
-            &[
-                drop.waiting_cells,
-                drop.waiting_of_vc_cells,
-                drop.active_vcs,
-            ],
-            out,
-        );
+        put_measure(drop.threshold_cells.or(drop.threshold_bytes), out);
+        for count in [
+            drop.waiting_cells.or(drop.waiting_bytes),
+            drop.waiting_of_vc_cells.or(drop.waiting_of_vc_bytes),
+            drop.active_vcs,
+        ] {
+            let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
+            out.extend(count.to_ne_bytes());
+        }
         let words = [
             &drop.port,
             &drop.vc,
@@ -116,12 +115,12 @@ impl Words {
         for number in [drop.frame, drop.cell].into_iter().chain(words) {
             out.extend(number.to_ne_bytes());
         }
-        put_measures(&[drop.average_queue_cells, drop.drop_probability], out);
+        put_measure(drop.average_queue_cells.or(drop.average_queue_bytes), out);
+        put_measure(drop.drop_probability, out);
         let state = drop.policy_state.as_deref();
         let state = state.map_or(NO_WORD, |state| self.number(state));
         out.extend(state.to_ne_bytes());
-        put_counts(&[drop.waiting_bytes, drop.waiting_of_vc_bytes], out);
-        put_measures(&[drop.threshold_bytes, drop.average_queue_bytes], out);
+        out.extend(u32::from(drop.waiting_bytes.is_some()).to_ne_bytes());
         debug_assert_eq!(out.len() - before, DROP_BYTES);
     }
 
@@ -136,17 +135,7 @@ impl Words {
     }
 }
 
-/// Appends whole numbers, -1 for none.
-fn put_counts(counts: &[Option<u64>], out: &mut Vec<u8>) {
-    for count in counts {
-        let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
-        out.extend(count.to_ne_bytes());
-    }
-}
-
-/// Appends numbers, NaN for none.
-fn put_measures(values: &[Option<f64>], out: &mut Vec<u8>) {
-    for value in values {
-        out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
-    }
+/// Appends a number, NaN for none.
+fn put_measure(value: Option<f64>, out: &mut Vec<u8>) {
+    out.extend(value.unwrap_or(f64::NAN).to_ne_bytes());
 }

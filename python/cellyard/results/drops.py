@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 #: Record format of the engine (`crates/python/src/recorded.rs`). Words are numbers; -1, NaN and, for
-#: words, `NO_WORD` stand for none.
+#: words, `NO_WORD` stand for none. `counts_bytes` is 1 if the four quantities of the queue are bytes, else 0.
 RECORD = (
     ("time_s", "=f8"),
-    ("threshold_cells", "=f8"),
-    ("waiting_cells", "=i8"),
-    ("waiting_of_vc_cells", "=i8"),
+    ("threshold", "=f8"),
+    ("waiting", "=i8"),
+    ("waiting_of_vc", "=i8"),
     ("active_vcs", "=i8"),
     ("frame", "=u4"),
     ("cell", "=u4"),
@@ -32,28 +32,26 @@ RECORD = (
     ("vc", "=u4"),
     ("direction", "=u4"),
     ("reason", "=u4"),
-    ("average_queue_cells", "=f8"),
+    ("average_queue", "=f8"),
     ("drop_probability", "=f8"),
     ("policy_state", "=u4"),
-    ("waiting_bytes", "=i8"),
-    ("waiting_of_vc_bytes", "=i8"),
-    ("threshold_bytes", "=f8"),
-    ("average_queue_bytes", "=f8"),
+    ("counts_bytes", "=u4"),
 )
 #: Number in place of a word that is not there.
 NO_WORD = 2**32 - 1
 #: Record fields in stores that were written before the number of fields was.
 FIRST_FIELDS = 11
 _WORDS = ("port", "vc", "direction", "reason", "policy_state")
-_COUNTS = ("waiting_cells", "waiting_of_vc_cells", "active_vcs")
-_MEASURES = ("threshold_cells", "average_queue_cells", "drop_probability")
-BYTE_COUNTS = ("waiting_bytes", "waiting_of_vc_bytes")
-BYTE_MEASURES = ("threshold_bytes", "average_queue_bytes")
+_COUNTS = ("waiting", "waiting_of_vc", "active_vcs")
+_MEASURES = ("threshold", "average_queue", "drop_probability")
+#: Fields whose key in a drop ends in the unit of the queue.
+_IN_PLACES = ("waiting", "waiting_of_vc", "threshold", "average_queue")
 
 #: Keys of a drop, in the order of the engine's documents.
 KEYS = (
     *("time_s", "port", "vc", "direction", "frame", "cell", "reason"),
-    *(*_COUNTS, *_MEASURES, "policy_state", *BYTE_COUNTS, *BYTE_MEASURES),
+    *("waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells", "average_queue_cells"),
+    *("drop_probability", "policy_state", *(f"{name}_bytes" for name in _IN_PLACES)),
 )
 
 
@@ -110,8 +108,12 @@ class Drops(Sequence[dict[str, Any]]):
         columns: dict[str, list[Any]] = {name: records[name].tolist() for name, _ in RECORD}
         for name in _WORDS:
             columns[name] = [None if number == NO_WORD else self._words[number] for number in columns[name]]
-        for name in (*_COUNTS, *BYTE_COUNTS):
+        for name in _COUNTS:
             columns[name] = [None if count < 0 else count for count in columns[name]]
-        for name in (*_MEASURES, *BYTE_MEASURES):
+        for name in _MEASURES:
             columns[name] = [None if value != value else value for value in columns[name]]
+        for name in _IN_PLACES:
+            pairs = list(zip(columns[name], columns["counts_bytes"], strict=True))
+            columns[f"{name}_cells"] = [None if is_bytes else value for value, is_bytes in pairs]
+            columns[f"{name}_bytes"] = [value if is_bytes else None for value, is_bytes in pairs]
         return [dict(zip(KEYS, values, strict=True)) for values in zip(*map(columns.__getitem__, KEYS), strict=True)]

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from cellyard.results.document import Document
-from cellyard.results.drops import BYTE_COUNTS, FIRST_FIELDS, NO_WORD, RECORD, Drops
+from cellyard.results.drops import FIRST_FIELDS, NO_WORD, RECORD, Drops
 from cellyard.results.run import with_arrays
 from cellyard.runs.identity import HASH_BYTES
 from cellyard.show.text import json_text
@@ -160,7 +160,7 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
             raise DamageError("traced drops are missing")
         records = np.empty(len(stored), list(RECORD))
         for name, _ in RECORD:
-            missing = NO_WORD if name == "policy_state" else -1 if name in BYTE_COUNTS else np.nan
+            missing = {"policy_state": NO_WORD, "counts_bytes": 0}.get(name, np.nan)
             records[name] = stored[name] if name in (stored.dtype.names or ()) else missing
         result["trace"] = Drops(records, recorded["words"])
     return result
