@@ -103,7 +103,7 @@ class Fba(Component, policy="fba"):
 class DropFromFront(Component, policy="drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.
 
-    Formula: push out the front cell, until X + p <= K <=> X + p > K
+    Formula: push out front cells until the arriving cell fits <=> X + p > K
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996.
 
@@ -327,8 +327,8 @@ class PacketRed(Component, policy="packet-red"):
 class FrameDropFromFront(Component, policy="frame-drop-from-front"):
     """Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.
 
-    Formula: push out all waiting cells of the front cell's frame, until X + p <= K <=> X + p > K; with drop-but-eom
-    its EOM stays, unless it is the front cell
+    Formula: push out front frames until the arriving cell fits <=> X + p > K; with drop-but-eom the EOM of a frame
+    stays, unless it is the front cell
 
     Source: Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996;
     `cell-discard`, section 2.

@@ -366,9 +366,9 @@ class Queue(Component):
     Source: `ubr-plus`, section 4.
 
     Fields:
-        buffer: K, cells or bytes that may wait, excluding the cell in service. A time t is rate x t / 8 bytes at
-            each port. Allowed: "1 cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default:
-            ``unlimited``.
+        buffer: K: what may wait, excluding the cell in service. In formats other than aal5 also bytes, "256 kB", or
+            a time, "50 ms": as many bytes as the port sends in it. Thresholds are in the same unit, or fractions of
+            K. Allowed: "1 cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default: ``unlimited``.
         police: What happens to cells that violate the contract of their VC, before the drop policy decides.
             Default: none.
         drop: Drop policy: which cells and frames the queue drops. Default: ``tail-drop``.
@@ -395,7 +395,8 @@ class ScenarioFields(TypedDict, total=False):
     name: str
     #: Simulated time; events at its end or later do not count. At most 4000 s in formats other than aal5.
     duration: Required[str]
-    #: What cells and frames look like. Default: aal5.
+    #: What cells and frames look like: `aal5`, `ethernet`, or a table; without `kind`, it is `cells`. Default:
+    #: aal5.
     format: Format
     #: Seed of every random stream. Default: 1.
     seed: int

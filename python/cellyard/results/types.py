@@ -492,9 +492,9 @@ class VcResult(ResultPart):
     #: Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     cell_delay_variation_s: float | None
 
-    #: Load of the source host's link: the sum of the mean rates of the host's cell sources, of a shaped one at most
-    #: the rate of its shaper, relative to the rate of the link. Above 1, the queue there grows throughout the run.
-    #: Cells waiting in it count as neither lost nor delayed.
+    #: Load of the source host's link: the sum of the mean rates of the host's sources that do not adapt, relative
+    #: to the rate of the link. A shaped source counts with at most the rate of its shaper. Above 1, the queue there
+    #: grows throughout the run. Cells waiting in it count as neither lost nor delayed.
     host_load: float
 
     #: Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in the shapers

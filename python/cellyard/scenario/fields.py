@@ -5,7 +5,8 @@ TEXT = """\
         name: Name shown in reports. Default: ``scenario``.
         duration: Simulated time; events at its end or later do not count. At most 4000 s in formats other than
             aal5. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
-        format: What cells and frames look like. Default: ``aal5``.
+        format: What cells and frames look like: `aal5`, `ethernet`, or a table; without `kind`, it is `cells`.
+            Default: ``aal5``.
         seed: Seed of every random stream. Allowed: an integer from 0 to 9223372036854775807. Default: ``1``.
         tie_order: Order of cells that reach a port at the same instant from several inputs. ``fixed``: Inputs go in
             scenario order. ``rotating``: The first place rotates among the n inputs, one step per cell time.

@@ -65,29 +65,29 @@ pub struct Constants {
     noun: &'static str,
 }
 
-/// The cells of a frame: their number, and the bytes of each on the line. Both have 32 bits, in one
-/// number that is passed on and compared with every frame.
+/// The cells of a frame: their number, with 15 bits, and the bytes of each on the line, with 17. They
+/// are one number, which is passed on and compared with every frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameSize(u64);
+pub struct FrameSize(u32);
 
 impl FrameSize {
     const fn new(cells: u64, cell_bytes: u64) -> FrameSize {
-        FrameSize(cell_bytes * CellOfFrame::BYTE + cells)
+        FrameSize(cell_bytes as u32 * CellOfFrame::BYTE + cells as u32)
     }
 
     /// Number of cells.
     pub const fn cells(self) -> u32 {
-        self.0 as u32
+        self.0 % CellOfFrame::BYTE
     }
 
     /// Bytes of each cell on the line.
     pub const fn cell_bytes(self) -> u32 {
-        (self.0 / CellOfFrame::BYTE) as u32
+        self.0 / CellOfFrame::BYTE
     }
 
     /// The first cell.
     pub const fn first_cell(self) -> CellOfFrame {
-        CellOfFrame(self.0 - self.cells() as u64)
+        CellOfFrame(self.0 - self.cells())
     }
 
     /// Bytes of all cells on the line.
@@ -113,25 +113,32 @@ impl FrameSize {
 
 /// A cell of a frame: its number there, from 0, and its bytes on the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CellOfFrame(u64);
+pub struct CellOfFrame(u32);
+
+/// A frame has fewer cells than a byte counts, and no cell has as many bytes as there is room for.
+const _: () = {
+    let most_cells = (MOST_PACKET + MOST_OVERHEAD).div_ceil(LEAST_CARRIED);
+    assert!(most_cells < CellOfFrame::BYTE as u64);
+    assert!(ETHERNET_OVERHEAD + MOST_PACKET < (1 << 32) / CellOfFrame::BYTE as u64);
+};
 
 impl CellOfFrame {
     /// What a byte counts in addition to the number of the cell.
-    const BYTE: u64 = 1 << 32;
+    const BYTE: u32 = 1 << 15;
 
     /// Number within the frame.
     pub fn number(self) -> u32 {
-        self.0 as u32
+        self.0 % CellOfFrame::BYTE
     }
 
     /// Bytes on the line.
     pub fn bytes(self) -> u32 {
-        (self.0 / CellOfFrame::BYTE) as u32
+        self.0 / CellOfFrame::BYTE
     }
 
     /// The cell `n` places behind.
     pub fn after(self, n: u32) -> CellOfFrame {
-        CellOfFrame(self.0 + u64::from(n))
+        CellOfFrame(self.0 + n)
     }
 }
 
@@ -139,7 +146,7 @@ impl CellOfFrame {
 #[cfg(test)]
 impl From<u32> for CellOfFrame {
     fn from(number: u32) -> CellOfFrame {
-        CellOfFrame(u64::from(number))
+        CellOfFrame(number)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::network::stop::Overdue;
 
 impl FlowEnds {
     /// The cells of a frame, without the times of their transmission.
-    #[inline(always)]
+    #[inline]
     fn whole_frame(&self, frame: u32, size: FrameSize) -> Run {
         Run {
             age: Span::ZERO,
@@ -114,13 +114,14 @@ impl Hosts {
     /// Takes a frame to its shaper, if it has one, and else to its NIC.
     pub(super) fn nic_send(&mut self, flow: FlowId, frame: u32, time: Time, fabric: &mut Fabric) {
         let size = fabric.destinations.sinks[flow.index()].size_of(frame);
-        if !self.shape(flow, frame, size, time, fabric) {
-            self.queue_frame(flow, frame, size, time, fabric);
+        if self.flows[flow.index()].shaper.is_some() {
+            return self.shape(flow, frame, size, time, fabric);
         }
+        self.queue_frame(flow, frame, size, time, fabric);
     }
 
     /// Queues a frame at its NIC that leaves its shaper at `now` and was handed over at `since`.
-    #[inline(never)]
+    #[cold]
     pub(super) fn queue_shaped(
         &mut self,
         flow: FlowId,

@@ -114,8 +114,8 @@ impl LeavingOrder {
 }
 
 impl Hosts {
-    /// Takes a frame to its shaper. Returns false if its flow has none.
-    #[inline(never)]
+    /// Takes a frame to the shaper of its flow.
+    #[cold]
     pub(super) fn shape(
         &mut self,
         flow: FlowId,
@@ -123,28 +123,23 @@ impl Hosts {
         size: FrameSize,
         now: Time,
         fabric: &mut Fabric,
-    ) -> bool {
+    ) {
         let ends = &mut self.flows[flow.index()];
-        let Some(shaper) = &mut ends.shaper else {
-            return false;
-        };
+        let shaper = ends.shaper.as_mut().expect("it is shaped");
         let cells = u64::from(size.cells());
         let leaves = shaper.leaves(now, size.line_bytes());
         ends.frames_sent += 1;
         ends.cells_queued += cells;
         shaper.waiting.push_back((frame, now));
         let Some(leaves) = leaves else {
-            fabric.overdue(Overdue::Shaper(ends.vc));
-            return true;
+            return fabric.overdue(Overdue::Shaper(ends.vc));
         };
         self.nics[ends.nic].enters_shaper(now, cells, leaves.since(now));
         let index = self.leaving.enter(Leaving::Shaper(flow));
         self.events.push(leaves, Kind::ToNic, index);
-        true
     }
 
     /// Takes a frame that leaves a sending stage or a shaper to what comes next.
-    #[inline(never)]
     pub(super) fn leave_towards_nic(&mut self, index: usize, now: Time, fabric: &mut Fabric) {
         let leaving = match self.leaving.leaving.remove(&index) {
             Some(leaving) => leaving,

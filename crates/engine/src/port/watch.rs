@@ -16,7 +16,8 @@ use std::collections::HashSet;
 /// A quantity that a probe can read at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Waiting cells of a class (`None`: all), or of one flow; their places where a kernel counts these.
+    /// Waiting cells of a class (`None`: all), or of one flow; their places if the kernel counts
+    /// these.
     Queue {
         /// Class index.
         class: Option<usize>,

@@ -196,8 +196,8 @@ fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
     rounded.filter(|rounded| rounded.error > 0.0).collect()
 }
 
-/// What the VCs of one path share: switches, class, shaper and kind of traffic; and for each link, rate,
-/// delay and whether cells can wait.
+/// What the VCs of one path share: switches, class, shaper and kind of traffic; and for each link,
+/// rate, delay and whether cells can wait.
 type Common<'s> = (
     &'s [String],
     Class,

@@ -42,7 +42,25 @@ fn draws() -> Stream {
 fn gate(policy: &DropPolicy, rest: RestOfFrame) -> Gate {
     let buffer = Some(10);
     let policy = Policy::new(policy, buffer, &[], Span::ZERO, Clock::AAL5);
-    Gate::new(buffer, Counted::Cells(1), 99, None, policy, rest, draws())
+    of_cells(buffer, None, policy, rest)
+}
+
+/// A gate of a queue that counts cells, of which 99 can leave in time.
+fn of_cells(
+    buffer: Option<u64>,
+    policer: Option<Policer>,
+    policy: Policy,
+    rest: RestOfFrame,
+) -> Gate {
+    Gate::new(
+        buffer,
+        Counted::Cells(1),
+        99,
+        policer,
+        policy,
+        rest,
+        draws(),
+    )
 }
 
 fn epd(rest: RestOfFrame) -> Gate {
@@ -219,15 +237,7 @@ fn a_policer_comes_before_the_policy_and_is_told_of_every_cell() {
         let policer = Policer::new(&Police::Gcra { action, form }, &[Some(contract)]);
         let policy = Policy::new(&DropPolicy::TailDrop, None, &[], Span::ZERO, Clock::AAL5);
         let rest = RestOfFrame::Accept;
-        let mut gate = Gate::new(
-            None,
-            Counted::Cells(1),
-            99,
-            Some(policer),
-            policy,
-            rest,
-            draws(),
-        );
+        let mut gate = of_cells(None, Some(policer), policy, rest);
         assert_eq!(
             [false, true].map(|begins| gate.limits().fit(0, begins)),
             [0, 0]
@@ -257,15 +267,7 @@ fn the_rest_of_a_lost_frame_goes_at_once_unless_somebody_needs_each_of_its_cells
         };
         let policy = Policy::new(&spec, None, &contracts, Span::ZERO, Clock::AAL5);
         let policer = police.map(|spec| Policer::new(&spec, &contracts));
-        let mut gate = Gate::new(
-            None,
-            Counted::Cells(1),
-            99,
-            policer,
-            policy,
-            RestOfFrame::DropButEom,
-            draws(),
-        );
+        let mut gate = of_cells(None, policer, policy, RestOfFrame::DropButEom);
         let mut state = FrameState {
             frame: Some(0),
             fate: Fate::Damaged,
@@ -369,15 +371,7 @@ fn red_decides_and_draws_about_cells_that_find_the_buffer_full() {
 #[test]
 fn a_policy_that_was_asked_before_is_not_asked_again() {
     let third = every_third(true);
-    let mut gate = Gate::new(
-        Some(10),
-        Counted::Cells(1),
-        99,
-        None,
-        third,
-        RestOfFrame::Accept,
-        draws(),
-    );
+    let mut gate = of_cells(Some(10), None, third, RestOfFrame::Accept);
     assert!(gate.asks_policy_alone() && gate.room(0) == 10);
     let mut state = FrameState::default();
     for cell in 0..2 {
@@ -399,15 +393,7 @@ fn a_policy_that_was_asked_before_is_not_asked_again() {
 fn a_policy_that_looks_at_every_cell_is_told_of_each_and_keeps_state() {
     // Refuses every third cell that it is asked about.
     let third = every_third(true);
-    let mut gate = Gate::new(
-        Some(10),
-        Counted::Cells(1),
-        99,
-        None,
-        third,
-        RestOfFrame::DropButEom,
-        draws(),
-    );
+    let mut gate = of_cells(Some(10), None, third, RestOfFrame::DropButEom);
     assert_eq!(
         [false, true].map(|begins| gate.limits().fit(0, begins)),
         [0, 0]

@@ -115,9 +115,10 @@ pub struct VcResult {
     pub max_cell_transfer_delay_s: Option<f64>,
     /// Cell delay variation (peak to peak): the largest cell transfer delay minus the smallest.
     pub cell_delay_variation_s: Option<f64>,
-    /// Load of the source host's link: the sum of the mean rates of the host's cell sources, of a
-    /// shaped one at most the rate of its shaper, relative to the rate of the link. Above 1, the queue there grows throughout the run. Cells waiting
-    /// in it count as neither lost nor delayed.
+    /// Load of the source host's link: the sum of the mean rates of the host's sources that do not
+    /// adapt, relative to the rate of the link. A shaped source counts with at most the rate of its
+    /// shaper. Above 1, the queue there grows throughout the run. Cells waiting in it count as
+    /// neither lost nor delayed.
     pub host_load: f64,
     /// Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in
     /// the shapers before it. Those in the queue of an ABR end system are not there yet.

@@ -24,7 +24,8 @@ pub(super) static QUEUE: &[Component] = &[Component {
                 buffer: true,
             },
             Text("unlimited"),
-            "K, cells or bytes that may wait, excluding the cell in service. A time t is rate x t / 8 bytes at each port.",
+            "K: what may wait, excluding the cell in service. In formats other than aal5 also bytes, \"256 kB\", or a time, \"50 ms\": as many bytes as \
+             the port sends in it. Thresholds are in the same unit, or fractions of K.",
         ),
         parameter(
             "police",
@@ -143,7 +144,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops the cell at the front of the queue instead.",
-        formula: "push out the front cell, until X + p <= K <=> X + p > K",
+        formula: "push out front cells until the arriving cell fits <=> X + p > K",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996",
         limits: "VCs are not protected from each other. The front cell belongs most often to the VC that holds most of the queue.",
         ..of(Family::Drop)
@@ -304,7 +305,7 @@ pub(super) static DROP: &[Component] = &[
     Component {
         name: "frame-drop-from-front",
         help: "Accepts a cell that finds the buffer full, and drops all waiting cells of the frame at the front instead.",
-        formula: "push out all waiting cells of the front cell's frame, until X + p <= K <=> X + p > K; with drop-but-eom its EOM stays, unless it is the front cell",
+        formula: "push out front frames until the arriving cell fits <=> X + p > K; with drop-but-eom the EOM of a frame stays, unless it is the front cell",
         source: "Lakshman, Neidhardt and Ott, The drop from front strategy in TCP and in TCP over ATM, IEEE Infocom 1996; `cell-discard`, section 2",
         limits: "VCs are not protected from each other. The front frame belongs most often to the VC that holds most of the queue.",
         implies: &[("rest_of_frame", "drop-but-eom")],

@@ -30,7 +30,7 @@ pub(super) static SCENARIO: &[Component] = &[Component {
             "format",
             Kind::One(Family::Format),
             Text("aal5"),
-            "What cells and frames look like.",
+            "What cells and frames look like: `aal5`, `ethernet`, or a table; without `kind`, it is `cells`.",
         ),
         parameter(
             "seed",

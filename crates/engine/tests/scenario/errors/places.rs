@@ -1,6 +1,6 @@
 //! Errors of buffers and thresholds in bytes and in time.
 
-use super::spoil::overridden;
+use super::spoil::{overridden, problem_of};
 
 const PACKETS: &str = r#"name = "packets"
 duration = "1 s"
@@ -19,14 +19,7 @@ vc = [
 
 /// The first problem of the scenario with one override, without its place; empty if it is valid.
 fn problem(path: &str, value: &str) -> String {
-    let found = overridden(PACKETS, &[(path, value)]);
-    let found = found.err().and_then(|all| all.into_iter().next());
-    found.map_or(String::new(), |problem| {
-        format!(
-            "{}: {} | {}",
-            problem.path, problem.message, problem.allowed
-        )
-    })
+    problem_of(PACKETS, path, value)
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Errors of shapers.
 
-use super::spoil::overridden;
+use super::spoil::problem_of;
 
 const NET: &str = r#"name = "shaped"
 duration = "1 s"
@@ -12,18 +12,6 @@ vc = [
   { name = "udp", from = "a", to = "b", traffic = { kind = "udp", datagram_size = "100 bytes" } },
 ]
 "#;
-
-/// The first problem of `text` with a value for one path, without its place; empty if it is valid.
-fn problem_of(text: &str, path: &str, value: &str) -> String {
-    let found = overridden(text, &[(path, value)]);
-    let found = found.err().and_then(|all| all.into_iter().next());
-    found.map_or(String::new(), |problem| {
-        format!(
-            "{}: {} | {}",
-            problem.path, problem.message, problem.allowed
-        )
-    })
-}
 
 #[test]
 fn a_bucket_holds_the_longest_frame_that_passes_it() {
@@ -87,7 +75,7 @@ fn a_shaper_needs_frames_and_a_way() {
     );
 }
 
-/// 100 Mb/s for a second are ten million seconds at 10 bit/s.
+/// What 100 Mb/s offer in a second takes 100 000 s at 1 kb/s, and time ends at 14 000 s.
 #[test]
 fn what_waits_must_be_able_to_leave_before_the_latest_time() {
     let found = problem_of(

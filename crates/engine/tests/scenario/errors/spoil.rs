@@ -36,6 +36,18 @@ pub fn overridden(text: &str, set: &[(&str, &str)]) -> Result<Scenario, Vec<Prob
     read_toml(text, "test.toml", &set.collect::<Vec<_>>())
 }
 
+/// The first problem of `text` with a value for one path, without its place; empty if it is valid.
+pub fn problem_of(text: &str, path: &str, value: &str) -> String {
+    let found = overridden(text, &[(path, value)]);
+    let found = found.err().and_then(|all| all.into_iter().next());
+    found.map_or(String::new(), |problem| {
+        format!(
+            "{}: {} | {}",
+            problem.path, problem.message, problem.allowed
+        )
+    })
+}
+
 pub fn problems(text: &str) -> Vec<Problem> {
     read_toml(text, "test.toml", &[]).expect_err("the scenario is wrong")
 }

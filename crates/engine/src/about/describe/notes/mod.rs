@@ -20,7 +20,7 @@ pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     notes.extend(sources::short_lives(scenario));
     notes.extend(sources::overloaded_hosts(scenario, topology));
     notes.extend(sources::overloaded_shapers(scenario));
-    notes.extend(sources::idle_shapers(scenario, topology));
+    notes.extend(sources::fast_shapers(scenario, topology));
     notes.extend(queues::long_frames(net));
     notes.extend(profiles::defaults(scenario));
     notes.extend(windows::small_windows(scenario, topology, fair));

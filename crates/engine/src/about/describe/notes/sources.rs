@@ -88,18 +88,18 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
     overloaded.map(sentence).collect()
 }
 
-/// Notes about shapers that limit nothing: the link behind them is no faster. Names the fastest.
-pub(super) fn idle_shapers(scenario: &Scenario, topology: &Topology) -> Option<String> {
-    let idle = scenario.vcs.iter().enumerate().filter_map(|(index, vc)| {
+/// Notes about shapers that are not slower than the link behind them. Names the fastest.
+pub(super) fn fast_shapers(scenario: &Scenario, topology: &Topology) -> Option<String> {
+    let fast = scenario.vcs.iter().enumerate().filter_map(|(index, vc)| {
         let (rate, link) = (
             vc.shape?.rate,
             &scenario.links[topology.data_path(index)[0]],
         );
         (rate >= link.rate).then_some((rate.0 as f64, vc.name.as_str(), link))
     });
-    let (rate, link, names) = largest(idle)?;
+    let (rate, link, names) = largest(fast)?;
     Some(format!(
-        "the shaper of {names} limits nothing: its rate, {:.3} Mb/s, is not below that of the link {}, {:.3} Mb/s; lower `shape.rate`",
+        "the shaper of {names} is not slower than the link behind it: {:.3} Mb/s, and {} has {:.3} Mb/s; lower `shape.rate`",
         rate / 1e6,
         link.name,
         link.rate.0 as f64 / 1e6,
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn shapers_that_limit_nothing_or_hold_ever_more_are_noted() {
+    fn shapers_as_fast_as_the_link_or_slower_than_the_source_are_noted() {
         let notes = |rate: &str, traffic: &str| {
             let shape = format!("{{ rate = \"{rate}\", burst = \"20 kB\" }}");
             let all = notes_of_lan(&[("vc.shape", &shape), ("vc.traffic", traffic)]);
@@ -181,8 +181,8 @@ mod tests {
         };
         let udp = "{ kind = \"udp\", rate = \"20 Mbps\" }";
         assert_eq!(notes("155.519 Mbps", "tcp"), [""; 0]);
-        let fast = "the shaper of vc1 and 4 more limits nothing: its rate, 155.520 Mb/s, is not below that of the link \
-                    source1->west, 155.520 Mb/s; lower `shape.rate`";
+        let fast = "the shaper of vc1 and 4 more is not slower than the link behind it: 155.520 Mb/s, and source1->west has \
+                    155.520 Mb/s; lower `shape.rate`";
         assert_eq!(notes("155.52 Mbps", "tcp"), [fast]);
         assert_eq!(notes("20 Mbps", udp), [""; 0]);
         let slow = "the source of vc1 and 4 more offers 20.000 Mb/s to its shaper, which lets 19.000 Mb/s go: cells that wait at \

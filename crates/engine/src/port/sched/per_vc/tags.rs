@@ -1,8 +1,8 @@
 //! Start tags of the VCs, exact, in a tournament tree that finds the smallest in logarithmic time.
 //!
 //! Tags count in units of 1 / L, where L is the least common multiple of the weights: a cell (or a
-//! byte) costs a VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal weights, and
-//! 128 bits otherwise.
+//! byte) costs a VC L / weight of them. They have 64 bits if each cost is at most 2^32, as for equal
+//! weights, and 128 bits otherwise.
 
 use crate::port::sched::Turn;
 use crate::text::scenario::weights;
@@ -11,7 +11,8 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An integer that start tags are counted in.
 ///
-/// A turn has fewer than 2^30 cells, or 2^17 bytes. With the largest cost, tags so stay below [`Tag::NONE`].
+/// A turn has fewer than 2^30 cells, or 2^17 bytes. With the largest cost, tags so stay below
+/// [`Tag::NONE`].
 pub(super) trait Tag:
     Copy
     + Ord
