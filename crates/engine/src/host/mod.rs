@@ -52,15 +52,20 @@ pub enum Direction {
     Receive,
 }
 
-/// Processing of a flow by the transport in one direction, with its random draws.
+/// Processing of a flow in one direction.
 #[derive(Debug)]
-pub struct TransportStage {
-    /// Stage of this flow alone; `None`: no delay.
-    pub stage: Option<Box<FrameStage>>,
-    /// Random draws for this stage.
-    pub draws: Stream,
-    /// Random draws for the host's stage.
-    pub host_draws: Stream,
+pub struct FlowStages {
+    /// Stage of the transport, for this flow alone, with its random draws; `None`: no delay.
+    pub transport: Option<Box<(FrameStage, Stream)>>,
+    /// Random draws for the host's stage, if it has one.
+    pub host_draws: Option<Stream>,
+}
+
+impl FlowStages {
+    /// When `frame`, which reaches the stage of the host at `time`, leaves it.
+    fn leaves_host(&self, stage: &mut FrameStage, time: Time, frame: u32) -> Option<Time> {
+        stage.leaves(time, self.host_draws.expect("its host has a stage"), frame)
+    }
 }
 
 /// A flow at its two hosts. Fields needed by frames in the plain case come first and fill a cache
@@ -104,9 +109,9 @@ pub struct FlowEnds {
     /// The ABR end system that sends this flow; for RM cells, the one that receives them.
     pub paced: Option<u32>,
     /// The transport's processing at the source.
-    pub sending: TransportStage,
+    pub sending: FlowStages,
     /// The transport's processing at the destination.
-    pub receiving: TransportStage,
+    pub receiving: FlowStages,
     /// Frames on the way to the transport, and from the transport to the host.
     to_transport: VecDeque<u32>,
     to_host: VecDeque<u32>,
@@ -120,10 +125,10 @@ impl FlowEnds {
         self.next_received
     }
 
-    /// A flow that has sent nothing. `transports` says how its frames are processed at the source
+    /// A flow that has sent nothing. `stages` say how its frames are processed at the source
     /// and at the destination.
-    pub fn new(flow: &Flow, first_hop: u32, transports: [TransportStage; 2]) -> FlowEnds {
-        let [sending, receiving] = transports;
+    pub fn new(flow: &Flow, first_hop: u32, stages: [FlowStages; 2]) -> FlowEnds {
+        let [sending, receiving] = stages;
         FlowEnds {
             vc: flow.vc,
             kind: flow.kind,
@@ -283,11 +288,11 @@ impl Hosts {
             let has_none = |end: usize, direction: Direction| {
                 stages[ends.hosts[end]][direction as usize].is_none()
             };
-            ends.sends_directly = ends.sending.stage.is_none()
+            ends.sends_directly = ends.sending.transport.is_none()
                 && has_none(0, Direction::Send)
                 && ends.shaper.is_none();
             ends.receives_directly =
-                ends.receiving.stage.is_none() && has_none(1, Direction::Receive);
+                ends.receiving.transport.is_none() && has_none(1, Direction::Receive);
         }
         let mut has_shaper = vec![false; stages.len()];
         for ends in flows.iter().filter(|ends| ends.shaper.is_some()) {

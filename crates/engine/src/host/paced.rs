@@ -436,7 +436,7 @@ impl Hosts {
         // A VC with an event queue shares nothing.
         let shares = || {
             let stages = &self.stages[ends.hosts[0]];
-            let waits = ends.sending.stage.is_some() || stages.iter().any(Option::is_some);
+            let waits = ends.sending.transport.is_some() || stages.iter().any(Option::is_some);
             !paced.is_alone || waits || vc.probe.is_some()
         };
         if vc.event_queue.is_none() && shares() {

@@ -136,14 +136,15 @@ impl Hosts {
         let ends = &mut self.flows[flow.index()];
         let host = ends.hosts[1];
         if let Some(stage) = &mut self.stages[host][Direction::Receive as usize] {
-            let Some(leaves) = stage.leaves(time, ends.receiving.host_draws, frame) else {
+            let Some(leaves) = ends.receiving.leaves_host(stage, time, frame) else {
                 fabric.overdue(Overdue::Host(host));
                 return None;
             };
             time = leaves;
         }
-        if let Some(stage) = &mut ends.receiving.stage {
-            let leaves = stage.leaves(time, ends.receiving.draws, frame);
+        if let Some(own) = &mut ends.receiving.transport {
+            let (stage, draws) = &mut **own;
+            let leaves = stage.leaves(time, *draws, frame);
             if leaves.is_none() {
                 fabric.overdue(Overdue::Transport(ends.vc));
             }

@@ -54,8 +54,9 @@ impl Hosts {
             let time = self.reaches_nic(flow, frame, now, fabric);
             return time.map_or((), |time| self.queue_frame(flow, frame, size, time, fabric));
         }
-        if let Some(stage) = &mut ends.sending.stage {
-            let Some(time) = stage.leaves(now, ends.sending.draws, frame) else {
+        if let Some(own) = &mut ends.sending.transport {
+            let (stage, draws) = &mut **own;
+            let Some(time) = stage.leaves(now, *draws, frame) else {
                 return fabric.overdue(Overdue::Transport(ends.vc));
             };
             ends.to_host.push_back(frame);
@@ -75,8 +76,9 @@ impl Hosts {
     ) -> Option<Time> {
         let ends = &mut self.flows[flow.index()];
         let mut time = now;
-        if let Some(stage) = &mut ends.sending.stage {
-            let Some(leaves) = stage.leaves(time, ends.sending.draws, frame) else {
+        if let Some(own) = &mut ends.sending.transport {
+            let (stage, draws) = &mut **own;
+            let Some(leaves) = stage.leaves(time, *draws, frame) else {
                 fabric.overdue(Overdue::Transport(ends.vc));
                 return None;
             };
@@ -87,7 +89,7 @@ impl Hosts {
         }
         let host = ends.hosts[0];
         if let Some(stage) = &mut self.stages[host][Direction::Send as usize] {
-            let leaves = stage.leaves(time, ends.sending.host_draws, frame);
+            let leaves = ends.sending.leaves_host(stage, time, frame);
             if leaves.is_none() {
                 fabric.overdue(Overdue::Host(host));
             }
@@ -101,7 +103,7 @@ impl Hosts {
         let ends = &self.flows[flow.index()];
         let host = ends.hosts[0];
         if let Some(stage) = &mut self.stages[host][Direction::Send as usize] {
-            let Some(time) = stage.leaves(now, ends.sending.host_draws, frame) else {
+            let Some(time) = ends.sending.leaves_host(stage, now, frame) else {
                 return fabric.overdue(Overdue::Host(host));
             };
             self.to_nics[host].push_back((flow, frame));

@@ -142,8 +142,9 @@ pub(super) fn private_vcs(
         };
         let ends = [first as usize, second as usize];
         let shares = |&host: &usize| stages[host].iter().any(Option::is_some);
-        let waits =
-            |flow: FlowId| of(flow).sending.stage.is_some() || of(flow).receiving.stage.is_some();
+        let waits = |flow: FlowId| {
+            of(flow).sending.transport.is_some() || of(flow).receiving.transport.is_some()
+        };
         let alone = ends.iter().all(|&end| paced[end].is_alone());
         let waits = waits(vc.data) || waits(vc.ack) || of(vc.data).hosts.iter().any(shares);
         if alone && !waits && vc.probe.is_none() && matches!(vc.source, Source::Frames(_)) {

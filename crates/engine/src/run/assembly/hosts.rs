@@ -8,7 +8,7 @@ use crate::ground::flow::{Flow, FlowId, FlowKind};
 use crate::ground::units::Time;
 use crate::host::traffic::Source;
 use crate::host::{
-    FlowEnds, HostParts, Hosts, Nic, PacedQueue, Shaper, ShortestTimes, TransportStage, Vc,
+    FlowEnds, FlowStages, HostParts, Hosts, Nic, PacedQueue, Shaper, ShortestTimes, Vc,
 };
 use crate::network::abr;
 use crate::network::processing::FrameStage;
@@ -125,18 +125,16 @@ impl Blueprint<'_> {
         let (scenario, topology) = (self.net.scenario, &self.net.topology);
         let vc = &scenario.vcs[flow.vc];
         let what = flow.kind.name();
-        let transport = |way: &str, host: usize| TransportStage {
-            stage: vc
-                .traffic
-                .processing()
-                .map(|p| Box::new(FrameStage::new(p))),
-            draws: self
-                .draws
-                .stream(&vc.name, &format!("transport-{way}-{what}")),
-            host_draws: self.draws.stream(
-                &scenario.hosts[host].name,
-                &format!("{way}-{what}-{}", vc.name),
-            ),
+        let stages = |way: &str, host: usize| FlowStages {
+            transport: vc.traffic.processing().map(|spec| {
+                let purpose = format!("transport-{way}-{what}");
+                let draws = self.draws.stream(&vc.name, &purpose);
+                Box::new((FrameStage::new(spec), draws))
+            }),
+            host_draws: scenario.hosts[host].processing.map(|_| {
+                let purpose = format!("{way}-{what}-{}", vc.name);
+                self.draws.stream(&scenario.hosts[host].name, &purpose)
+            }),
         };
         // The answering flow uses the NIC and the stages of the way back, which must serve no other
         // flow.
@@ -157,8 +155,8 @@ impl Blueprint<'_> {
                 && is_alone(flow, 0)
         };
         let [from, to] = flow.hosts;
-        let transports = [transport("send", from), transport("receive", to)];
-        let mut ends = FlowEnds::new(flow, first_hop, transports);
+        let stages = [stages("send", from), stages("receive", to)];
+        let mut ends = FlowEnds::new(flow, first_hop, stages);
         ends.can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
         ends.sends_alone = sends_alone(flow);
         ends.paced = paced;
