@@ -12,6 +12,7 @@ from xml.sax.saxutils import escape
 import cellyard as cy
 from cellyard.experiment import examples as experiments
 from cellyard.runs.expected import outline
+from cellyard.scenario.overview import buffer_text
 
 STYLE = (
     ".drawing{color:#24292f;font:14px system-ui,sans-serif}.drawing text{fill:currentColor}"
@@ -158,9 +159,9 @@ def _place(stations: list[str], layers: dict[str, int]) -> None:
 
 
 def _port(hop: Mapping[str, Any], noun: str) -> str:
-    rate, buffer = hop["rate_bps"] / 1e6, hop["port"]["queue"]["buffer"]
+    rate, queue = hop["rate_bps"] / 1e6, hop["port"]["queue"]
     shown = f"{rate:g} Mb/s" if rate < 1000 else f"{rate / 1000:g} Gb/s"
-    return f"{shown}, {_time(hop['delay_s'])}" + ("" if buffer is None else f", {buffer} {noun}s")
+    return f"{shown}, {_time(hop['delay_s'])}" + ("" if queue["places"] is None else f", {buffer_text(queue, noun)}")
 
 
 def _places(layers: Mapping[str, int], height: float) -> dict[str, tuple[float, float]]:

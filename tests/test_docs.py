@@ -55,6 +55,16 @@ def test_the_page_of_examples_has_each_one_with_its_picture() -> None:
     assert sorted(found) == sorted([*cy.examples.names(), *experiments.names()])
 
 
+def test_a_picture_of_a_network_names_the_buffer_in_its_unit() -> None:
+    lines = {}
+    for path in (ROOT / "docs/figures").glob("network-*.svg"):
+        (line,) = re.findall(r">bottleneck: (.*?)<", path.read_text(encoding="utf-8")) or [""]
+        assert re.fullmatch(r"|[\d.]+ [MG]b/s, [\d.]+ [um]s(, \d+ (cells|packets|bytes))?", line), (path.name, line)
+        lines[path.stem.removeprefix("network-")] = line
+    # 250 ms of 10 Mb/s.
+    assert lines["home-line"] == "10 Mb/s, 5 ms, 312500 bytes" and lines["incast"] == "10 Gb/s, 1 us, 16 packets"
+
+
 def test_the_sidebar_dates_each_study_as_its_citation_does() -> None:
     page = (ROOT / "docs/index.md").read_text(encoding="utf-8")
     dates = {name: str(study.info["citation"]["year"]) for name, study in studies().items()}
