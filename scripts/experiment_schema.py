@@ -96,8 +96,8 @@ def axis() -> Schema:
     fields = {
         "path": (texts(TEXT), "A path of the scenario, or a list of paths that get the same value."),
         "values": (
-            {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "boolean", "object"]}},
-            "The values: texts, numbers, truth values or whole components.",
+            {"type": "array", "minItems": 1, "items": {"type": ["string", "number", "boolean", "object", "array"]}},
+            "The values: texts, numbers, truth values, whole components or lists.",
         ),
         "range": (value_range(), "Values from one end to the other."),
         "name": (word, "Name in tables and conditions; default: the last word of the path."),

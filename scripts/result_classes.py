@@ -43,6 +43,8 @@ LATER = (
     "program_asked",
     "buffer_bytes",
     "max_queue_bytes",
+    "mean_rate_mbps",
+    "host_overloaded",
     "transfers",
     "initial_timeouts_s",
     "unfinished_transfers",
@@ -183,7 +185,7 @@ def class_source(name: str, types: Types) -> str:
         # A result fits on a screen, however many parts it has.
         is_list = typed.startswith("tuple[")
         shown = " = field(repr=False)" if is_list else ""
-        if field == "unfinished_transfers":
+        if field in ("unfinished_transfers", "host_overloaded"):
             typed += " | None"
         if field in LATER and (is_list or typed.endswith("None")):
             shown = " = field(default=(), repr=False)" if is_list else " = None"

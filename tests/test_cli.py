@@ -73,7 +73,7 @@ def test_csv_has_a_line_per_run_and_files_have_the_rest(cli: Cli, lan: Path, tmp
 
 def test_without_max_goodput_a_note_names_the_field(cli: Cli, lan: Path, tmp_path: Path) -> None:
     field = "measure.max_goodput"
-    reason = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
+    reason = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of links that keep their rates)'
     assert cli("run", lan).stderr == ""
     assert cli("run", lan, "--set", f"{field}=default").stderr == f"note: no efficiency: {reason}\n"
     grid_notes = cli("run", lan, "--grid", f"{field}=default,100 Mbps", "--replications", 2).stderr
@@ -344,6 +344,9 @@ def test_the_first_plot_needs_no_probe_and_draws_the_queue_of_the_bottleneck(cli
     assert any(text.startswith("2 runs, one per panel; TCP: ") for text in shown)
     totals = [run["totals"] for run in cli.json("run", lan, "--plot", "queue.svg")["runs"]]
     assert totals == [run["totals"] for run in cli.json("run", lan)["runs"]]
+    # A rate that falls early to 1 Mb/s makes another port the bottleneck.
+    slow = ("--set", 'link.east->sink1.changes=[{at="1 ms",rate="1 Mbps"}]')
+    assert "draws the queue of east->sink1, which" in cli("run", lan, *slow, "--plot", "queue.svg").stderr
     single = (
         'host=[{name="a"},{name="b"}]',
         'link=[{from="a",to="b",rate="10 Mbps"}]',

@@ -150,6 +150,23 @@ def test_notes_on_a_host_whose_link_cannot_take_its_cells(cli: Cli, tmp_path: Pa
     ran = cli("run", "crowded.toml")
     assert ran.stderr.startswith(before) and ran.stderr.endswith(after) and ran.stderr.count("note: ") == 2
     assert "not_sent" in ran.stdout
+    # In 1 s, both offer 850 kb/s to a link that carries 1 Mb/s, but has no rate in the last quarter.
+    pause = ("--set", "vc.two.traffic.rate=100 kbps", "--set", 'link.a->s.changes=[{at="0.75 s",rate="0 bps"}]')
+    ran = cli("run", "crowded.toml", *pause)
+    waits = (
+        "note: the cell sources of the host a offer 1.000 Mb/s in the mean to the link a->s, whose rate changes: "
+        "up to 31250 bytes wait at the host"
+    )
+    assert ran.stderr.startswith(waits) and "times the capacity" in ran.stderr and "not_sent" in ran.stdout
+    late = "note: the host a never sent 531 of its 2125 data cells, which count neither as lost nor as delayed: "
+    one = (
+        "--set",
+        "vc.two.stop=1 ms",
+        "--set",
+        'link.a->s.changes=[{at="0.5 s",rate="10 Mbps"},{at="0.75 s",rate="0 bps"}]',
+    )
+    ran = cli("run", "crowded.toml", *one)
+    assert late + "its cell sources offer more than its link carries for some time, as its rate changes\n" in ran.stderr
     # Only the point of the grid that exceeds the limit is named; with room for all, none is.
     grid_notes = cli("run", "crowded.toml", "--grid", "vc.two.traffic.rate=100 kbps,800 kbps").stderr
     assert "note: the host a never sent 1652 of its 4010 data cells" in grid_notes and "up to 1.70 times" in grid_notes

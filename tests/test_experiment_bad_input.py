@@ -88,7 +88,7 @@ WRONG = {
         '["efficiency", "cell_loss_ratio"]', '{ buffer_cells = "totals.max_queue_cells", cell_loss_ratio = "totals.cell_loss_ratio" }',
         '6:1: axis[0].name = "buffer": gets the column buffer_cells, which is also a metric', "a different name for the axis",
     ),
-    "item": (VALUES, "values = [[1]]", "8:11: axis[0].values[0] = [1]: cannot be set in a scenario", "a string"),
+    "item": (VALUES, "values = [[1]]", "7:1: axis[0].path: switch[0].ubr.buffer = [1]: must not be a list", "unlimited"),
     "neither": (VALUES, "", "6:1: axis[0]: needs either values or range", "range = {"),
     "runs": (
         "replications = 2",

@@ -227,7 +227,7 @@ def test_an_overloaded_host_reports_unsent_data(kernel: str) -> None:
     assert first.cells_sent + second.cells_sent == 2358
     assert run.totals.cell_loss_ratio == 0 and run.classes["cbr"].cell_loss_ratio == 0
     for vc in (first, second):
-        assert vc.host_load == pytest.approx(1.7)
+        assert vc.host_load == pytest.approx(1.7) and vc.host_overloaded
         assert vc.host_queue_cells == first.cells_not_sent + second.cells_not_sent == 4010 - 2358
         # The last cell is handed over at 2122 x 424 / 900000 s, while the 2358th is in service. It
         # leaves as the 4010th.
@@ -249,7 +249,7 @@ def test_a_window_waits_at_its_host_without_overloading_it(kernel: str) -> None:
     # The link can carry both sources: a cell finds at most one cell before it.
     both = line(cy.Cbr(rate="500 kbps"), cy.Cbr(rate="400 kbps"), rates=("1 Mbps", "10 Mbps"), duration="1 s")
     calm = both.run(kernel=kernel).only.vcs["vc1"]
-    assert calm.host_load == pytest.approx(0.9) and calm.max_host_queue_cells == 1
+    assert calm.host_load == pytest.approx(0.9) and not calm.host_overloaded and calm.max_host_queue_cells == 1
     assert calm.max_host_delay_s == pytest.approx(2 * 424e-6)
 
 

@@ -45,11 +45,10 @@ def _bottleneck(scenario: Scenario) -> str:
     """The port that the most VCs share relative to its rate, among those where cells can queue."""
     from cellyard import _engine
 
-    rates = {link["name"]: link["rate"] for link in scenario.to_dict()["links"]}
     ports = [port for port in json.loads(_engine.describe(scenario.canonical))["ports"] if port["can_queue"]]
     if not ports:
         raise UsageError("--plot draws the series of probes, but no probe records one, and cells can queue at no port")
-    return str(max(ports, key=lambda port: port["data_vcs"] / rates[port["name"]])["name"])
+    return str(max(ports, key=lambda port: port["data_vcs"] / port["mean_rate_bps"])["name"])
 
 
 def _quantities(scenario: Scenario) -> set[str]:

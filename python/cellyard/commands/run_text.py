@@ -426,11 +426,13 @@ def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
     of_ties = ["tied_refusals"] if any(port.get("tied_refusals") for port in ports) else []
     measures = ["max_queue", "mean_queue", "utilisation"]
-    head = ["port", "rate_mbps", "sent_cells", *reasons, *of_ties, *measures, *of_frames]
+    means = ["mean_rate_mbps"] if any(port.get("mean_rate_mbps") for port in ports) else []
+    head = ["port", "rate_mbps", *means, "sent_cells", *reasons, *of_ties, *measures, *of_frames]
     rows = [
         [
             port["name"],
             port["rate_mbps"],
+            *(port[name] or port["rate_mbps"] for name in means),
             port["sent_cells"],
             *port["dropped_cells"].values(),
             *(port.get(name) for name in of_ties),

@@ -40,6 +40,7 @@ from cellyard.components.network import (
     Aal5 as Aal5,
     Abr as Abr,
     Cells as Cells,
+    Change as Change,
     Contract as Contract,
     Ensemble as Ensemble,
     Ethernet as Ethernet,

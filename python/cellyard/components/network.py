@@ -163,7 +163,10 @@ class Link(Component):
             149.76 Mbps of cells. Allowed: "1 kbps" to "1 Tbps"; units: bps, kbps, Mbps, Gbps, Tbps, cells/s.
             Required.
         delay: Propagation delay. Allowed: "0 s" to "1000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.
-        duplex: Whether there is also a link back, with the same rate and delay. Default: ``true``.
+        duplex: Whether there is also a link back, with the same rate, changes and delay. Default: ``true``.
+        changes: Changes of the rate during the run, in order of time. Refused at ports, also that of the link back,
+            with feedback, the scheduler `guaranteed-rate` or guarantees. Allowed: a list, each a table: at, rate.
+            Default: ``none``.
         lose_frames: Data frames to lose, numbered from 0 as they enter the link; retransmissions count. Allowed: a
             list, each an integer from 0 to 9223372036854775807. Default: ``none``.
         lose_probability: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12
@@ -182,6 +185,7 @@ class Link(Component):
     rate: str
     delay: str = "0 s"
     duplex: bool = True
+    changes: Sequence[Change] = ()
     lose_frames: Sequence[int] = ()
     lose_probability: float | str = 0
     scheduler: Scheduler | None = None
@@ -190,6 +194,22 @@ class Link(Component):
     abr: Queue | None = None
     gfr: Queue | None = None
     ubr: Queue | None = None
+
+
+class Change(Component):
+    """From `at` on, the line has this rate. A cell under way keeps its time.
+
+    Formula: a cell that begins at t takes the rate of the last change with at <= t
+
+    Fields:
+        at: Time of the change, before the end of the run; a change comes before all else at its instant. Allowed:
+            "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
+        rate: Rate from then on. At 0, no cell begins: cells wait as behind a cell in service. Allowed: "1 kbps" to
+            "1 Tbps", or 0 bps; units: bps, kbps, Mbps, Gbps, Tbps, cells/s. Required.
+    """
+
+    at: str
+    rate: str
 
 
 class Vc(Component):

@@ -206,7 +206,7 @@ class HostQueue(Component, what="host-queue"):
 
 
 class LinkShare(Component, what="link-share"):
-    """Share of a link's time that each class uses per interval, as one series per class.
+    """Share of a link's time that each class uses per interval, as one series per class; of its time at the first rate, if that changes.
 
     Fields:
         of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.

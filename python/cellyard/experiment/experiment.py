@@ -334,8 +334,11 @@ class Outcome:
         most = max((float(sample[name] or 0) for sample in runs for name in names), default=0.0)  # type: ignore[arg-type]
         if most <= run_notes.MOST_EFFICIENCY:
             return []
-        is_fair = self.experiment.plan.base.to_dict()["measure"]["max_goodput"] == "fair shares"
-        advice = "" if is_fair else f" If an axis changes what the links can deliver, {USE_FAIR_SHARES}."
+        base = self.experiment.plan.base.to_dict()
+        has_no_other = base["measure"]["max_goodput"] == "fair shares" or any(
+            "changes" in link for link in base["links"]
+        )
+        advice = "" if has_no_other else f" If an axis changes what the links can deliver, {USE_FAIR_SHARES}."
         return [
             f"{names[0]} reaches {most:.3f}: more was delivered than measure.max_goodput allows.{advice} Data received behind a "
             "gap during the warm-up counts later, when the gap is filled.",

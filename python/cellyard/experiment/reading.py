@@ -245,11 +245,11 @@ def _axis(entry: Any, index: int, problems: Problems) -> Axis | None:
     else:
         for position, value in enumerate(values):
             try:
-                if value is None or isinstance(value, (list, tuple)):
-                    raise UsageError("not a single value")
+                if value is None:
+                    raise UsageError("no value")
                 plain(value, "value")
             except UsageError:
-                allowed = "a string, a number, a boolean or a table"
+                allowed = "a string, a number, a boolean, a table or a list"
                 problems.add((*fields.at("values"), position), value, "cannot be set in a scenario", allowed=allowed)
     labels = _labels(fields, values) if "labels" in fields else ()
     return Axis(paths, values, name, together, labels) if problems.count == before else None

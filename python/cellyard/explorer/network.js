@@ -49,7 +49,7 @@ function drawWire({ places, links }, port, boxes) {
   // The rate is written where no other wire crosses.
   const [a, b] = places.map(({ box }) => box?.column);
   const alone = trunk && [a, b].every((column) => boxes.filter((box) => box.column === column).length === 1);
-  const text = rateText(links[0].rate);
+  const text = `${rateText(links[0].rate)}${links[0].changes ? ' at first' : ''}`;
   if (alone && Math.abs(x2 - x1) > measure(text) + 12) {
     parts.push(drawn('text', { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7, class: 'small', 'text-anchor': 'middle' }, text));
   }

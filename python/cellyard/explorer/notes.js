@@ -22,14 +22,18 @@ export function notesOf(result, statesTieOrder) {
 }
 
 function unsentCells({ vcs }) {
-  const overloaded = vcs.filter((vc) => vc.host_load > 1 + 1e-9);
+  const overloaded = vcs.filter((vc) => vc.host_overloaded);
   return [...new Set(overloaded.map((vc) => vc.from))].flatMap((host) => {
     const own = overloaded.filter((vc) => vc.from === host);
     const left = sum(own.map((vc) => vc.cells_not_sent));
     const offered = left + sum(own.map((vc) => vc.cells_sent));
-    const load = Math.max(...own.map((vc) => vc.host_load)).toFixed(2);
+    const load = Math.max(...own.map((vc) => vc.host_load));
+    const offer =
+      load > 1
+        ? `${load.toFixed(2)} times the capacity of its link`
+        : 'more than its link carries for some time, as its rate changes';
     const what = `the host ${host} never sent ${left} of its ${offered} data cells, which count neither as lost nor as delayed`;
-    return left ? [`${what}: its cell sources offer ${load} times the capacity of its link`] : [];
+    return left ? [`${what}: its cell sources offer ${offer}`] : [];
   });
 }
 
@@ -117,7 +121,7 @@ function efficiency({ totals, vcs }) {
   if (totals.efficiency === null && vcs.some((vc) => vc.carries === 'frames')) {
     return totals.max_goodput_mbps === 0
       ? ['no efficiency: the fair shares of the links add up to zero, because sources of cells take the whole capacity']
-      : ['no efficiency: the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'];
+      : ['no efficiency: the scenario sets no measure.max_goodput (a rate, or "fair shares" of links that keep their rates)'];
   }
   if ((totals.efficiency ?? 0) <= MOST_EFFICIENCY) return [];
   const most = totals.efficiency.toFixed(3);

@@ -84,8 +84,8 @@ def carries_frames(vc: Mapping[str, Any]) -> bool:
 
 
 def is_overloaded(vc: Mapping[str, Any]) -> bool:
-    """Whether the cell sources at a VC's host exceed its link, by more than rounding errors of the sum."""
-    return bool(vc["host_load"] > 1 + 1e-9)
+    """Whether the cell sources at a VC's host exceed its link, at least for some time."""
+    return bool(vc.get("host_overloaded"))
 
 
 #: Sentences, each with the positions of its runs.
@@ -115,8 +115,12 @@ def _tell_unsent_cells(found: Mapping[int, Mapping[str, Sequence[Any]]], runs: i
         load = max(one[2] for one in of_host.values())
         text = (
             f"the host {host} never sent {left} of its {offered} data cells, which count neither as lost nor as delayed: "
-            f"its cell sources offer {'up to ' if runs > 1 else ''}{load:.2f} times the capacity of its link"
+            "its cell sources offer "
         )
+        if load > 1:
+            text += f"{'up to ' if runs > 1 else ''}{load:.2f} times the capacity of its link"
+        else:
+            text += "more than its link carries for some time, as its rate changes"
         told += [(text, list(of_host))] if left else []
     return told
 

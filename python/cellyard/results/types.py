@@ -493,9 +493,13 @@ class VcResult(ResultPart):
     cell_delay_variation_s: float | None
 
     #: Load of the source host's link: the sum of the mean rates of the host's sources that do not adapt, relative
-    #: to the rate of the link. A shaped source counts with at most the rate of its shaper. Above 1, the queue there
-    #: grows throughout the run. Cells waiting in it count as neither lost nor delayed.
+    #: to the rate of the link. A shaped source counts with at most the rate of its shaper. If the rate of the link
+    #: changes: what they offer in the run, relative to what the link can carry in it.
     host_load: float
+
+    #: Whether these sources offer more than the link carries: ``host_load`` is above 1, or the rate changes and
+    #: does not suffice for some time. Then a queue grows there, and its cells count as neither lost nor delayed.
+    host_overloaded: bool | None = None
 
     #: Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in the shapers
     #: before it. Those in the queue of an ABR end system are not there yet.
@@ -615,10 +619,14 @@ class PortResult(ResultPart):
     #: Name of the port's switch.
     switch: str
 
-    #: Rate of the outgoing link.
+    #: Rate of the outgoing link at the start of the run.
     rate_mbps: float
 
-    #: Whether cells can wait: there are several inputs, a faster input, or a drop policy that may refuse any cell.
+    #: Mean rate of the outgoing link over the run. None if the rate does not change.
+    mean_rate_mbps: float | None = None
+
+    #: Whether cells can wait: there are several inputs, an input that may be faster, or a drop policy that may
+    #: refuse any cell.
     can_queue: bool
 
     #: Cells that arrived.
@@ -658,11 +666,12 @@ class PortResult(ResultPart):
     #: Mean number of waiting cells, over all classes.
     mean_queue_cells: float
 
-    #: Fraction of the whole run in which the link transmits.
+    #: Fraction of the whole run in which the link transmits. If its rate changes: what it sent, relative to what it
+    #: could send.
     utilisation: float
 
     #: Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells on the line,
-    #: relative to the link rate. None when no data frames cross it.
+    #: relative to the mean rate of the link then. None when no data frames cross it, or if that rate is 0.
     efficiency: float | None
 
     #: Cells that arrived in the measuring time.
@@ -683,7 +692,7 @@ class PortResult(ResultPart):
     #: Mean number of waiting cells in the measuring time, over all classes.
     measured_mean_queue_cells: float | None
 
-    #: Fraction of the measuring time in which the link transmits.
+    #: Fraction of the measuring time in which the link transmits, or what it sent relative to what it could send.
     measured_utilisation: float | None
 
     #: Results of every service class that crosses the port, most urgent first.

@@ -24,7 +24,7 @@ TEXT = """\
         hosts: End systems. Allowed: a list, each a table: name, count, processing. Default: ``none``.
         switches: Switches. Allowed: a list, each a table: name, count, processing, scheduler, cbr, vbr, abr, gfr,
             ubr. Default: ``none``.
-        links: Links. Allowed: a list, each a table: name, from, to, rate, delay, duplex, lose_frames,
+        links: Links. Allowed: a list, each a table: name, from, to, rate, delay, duplex, changes, lose_frames,
             lose_probability, scheduler, cbr, vbr, abr, gfr, ubr. Default: ``none``.
         vcs: Virtual circuits. Allowed: a list, each a table: name, count, from, to, route, class, weight,
             guarantee, start, stop, contract, abr, shape, traffic. Default: ``none``.

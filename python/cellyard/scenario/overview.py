@@ -57,7 +57,7 @@ def topology(facts: Mapping[str, Any]) -> str:
         lines = [_names(route["from"])]
         for hop, station in zip(route["hops"], [*route["route"], _names(route["to"])], strict=True):
             port = hop["port"]
-            line = f"  {'#' if port else '|'}  {hop['rate_bps'] / 1e6:g} Mb/s, {_time(hop['delay_s'])}{_losses(hop)}"
+            line = f"  {'#' if port else '|'}  {_rates(hop)}, {_time(hop['delay_s'])}{_losses(hop)}"
             lines += [f"{line}   {_port(port, facts['noun'])}" if port else line, station]
         lines.append(f"  {_names(route['vcs'])}: {route['traffic']}, class {route['class']}{_shaper(route)}")
         pictures.append("\n".join(lines))
@@ -119,6 +119,13 @@ def _steps(program: Mapping[str, Any]) -> str:
 def _typed(name: Mapping[str, Any]) -> str:
     value = "" if name["value"] is None else f" = {name['value']}"
     return f"{name['name']}{value} ({name['type']})"
+
+
+def _rates(hop: Mapping[str, Any]) -> str:
+    """Rate of a link, with its first changes."""
+    changes = [f"{bps / 1e6:.10g} from {_time(at)}" for at, bps in hop.get("changes", ())]
+    later = ", ".join([*changes, *["..."] * hop["changes_more"]])
+    return f"{hop['rate_bps'] / 1e6:.10g} Mb/s{f' ({later})' * bool(later)}"
 
 
 def _losses(hop: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Phrases that several notes share."""
 
 #: Reason for a missing efficiency.
-NO_MAX_GOODPUT = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of the links)'
+NO_MAX_GOODPUT = 'the scenario sets no measure.max_goodput (a rate, or "fair shares" of links that keep their rates)'
 #: Advice that makes efficiencies comparable.
 USE_FAIR_SHARES = 'set measure.max_goodput = "fair shares", so that efficiency is relative to the sum at each point'
 

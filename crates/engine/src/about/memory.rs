@@ -6,7 +6,7 @@
 //! that exceeds its limit is ended.
 
 use crate::ground::class::Class;
-use crate::ground::flow::{Flow, FlowKind};
+use crate::ground::flow::{Flow, FlowId, FlowKind};
 use crate::ground::gathered::{
     DROP_BYTES, FRAME_BYTES, KEPT_FRAME_BYTES, POINT_BYTES, TRANSFER_BYTES,
 };
@@ -22,6 +22,8 @@ use crate::text::scenario::{DropPolicy, Probe, Scenario, Scheduler, Threshold, T
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
 /// constants below, this is an estimate on the safe side.
 const QUEUED_CELL_BYTES: f64 = 96.0;
+/// Bytes of the times of cells at a NIC that differ in length, just after their list has grown.
+const KEPT_TIME_BYTES: f64 = 56.0;
 /// Bytes of a point kept in a result.
 const KEPT_POINT_BYTES: f64 = 16.0;
 /// Bytes per link that a VC crosses: hops and sinks of its two flows, names, and results of the
@@ -78,6 +80,10 @@ pub fn need(net: &Resolved<'_>, options: &Options) -> MemoryNeed {
         (
             waiting(net, &peaks, options) * QUEUED_CELL_BYTES,
             "what can wait in queues; use smaller buffers or windows, slower sources, a shorter run",
+        ),
+        (
+            at_hosts(net),
+            "what can wait at hosts; use slower sources, a shorter run",
         ),
         (
             in_shapers(scenario) * FRAME_BYTES,
@@ -191,7 +197,10 @@ fn transfers(scenario: &Scenario, topology: &Topology, vc: usize) -> f64 {
         .iter()
         .chain(back)
         .map(|&link| scenario.links[link].delay);
-    let slowest = path.iter().map(|&link| scenario.links[link].rate.0).min();
+    let slowest = path
+        .iter()
+        .map(|&link| scenario.links[link].highest_rate().0)
+        .min();
     let last = match size % tcp.mss {
         0 => 0.0,
         rest => format.segment(rest).line_bits(),
@@ -215,6 +224,27 @@ pub fn points(scenario: &Scenario) -> f64 {
         (None, None) => 0.0,
     };
     scenario.probes.iter().map(recorded).sum()
+}
+
+/// Bytes of cells of sources that do not adapt that wait at hosts: at NICs that keep their times, and
+/// before ports that keep cells.
+fn at_hosts(net: &Resolved<'_>) -> f64 {
+    let (scenario, topology) = (net.scenario, &net.topology);
+    let of_link = |link: usize| {
+        let next = |id: &FlowId| topology.flows[id.index()].path.get(1).copied();
+        let mut behind = topology.crossing[link].iter().filter_map(next);
+        let mut each = 0.0;
+        if behind.any(|port| net.can_queue(port)) {
+            each += QUEUED_CELL_BYTES;
+        }
+        if !topology.lengths[link].are_equal() {
+            each += KEPT_TIME_BYTES;
+        }
+        let is_host = topology.host_of[link].is_some() && each > 0.0;
+        let bits = is_host.then(|| topology.bits_ahead(scenario, link));
+        each * bits.unwrap_or(0.0) / f64::from(8 * topology.lengths[link].shortest)
+    };
+    (0..scenario.links.len()).map(of_link).sum()
 }
 
 /// Most frames of UDP sources that wait in shapers: those of a burst, and what the sources offer
@@ -263,7 +293,7 @@ impl VcPeak {
         let first = topology.data_path(vc)[0];
         let shortest = tcp.file_size.map_or(tcp.mss, |size| size.min(tcp.mss));
         let of_frame = format.segment(shortest).line_bits();
-        let acknowledged = scenario.links[first].rate.0 as f64 * seconds / of_frame;
+        let acknowledged = scenario.bits_of_link(first) / of_frame;
         let sent = tcp.initial_window as f64 + 2.0 * acknowledged;
         let sent = if tcp.both_ways { 2.0 * sent } else { sent };
         let frames = load.frames.min(sent);
@@ -305,9 +335,22 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
         };
         flows.filter(brings).map(|flow| flow.vc)
     };
-    let offered = |vc: usize| scenario.vcs[vc].traffic.offered_rate().unwrap_or(0.0);
-    let above = data().map(offered).sum::<f64>() - scenario.links[link].rate.0 as f64;
-    let above = format.most_cells_in(above.max(0.0) * seconds);
+    // What a pause on the way has held back comes at once.
+    let mut before: Vec<usize> = data()
+        .flat_map(|vc| {
+            topology
+                .data_path(vc)
+                .iter()
+                .copied()
+                .take_while(|&l| l != link)
+        })
+        .filter(|&before| scenario.links[before].changes_rate())
+        .collect();
+    before.sort_unstable();
+    before.dedup();
+    let held_back = before.iter().map(|&l| topology.bits_ahead(scenario, l));
+    let above = topology.bits_ahead(scenario, link) + held_back.sum::<f64>();
+    let above = format.most_cells_in(above);
     let of_class = |&class: &Class| {
         let of_class = data().filter(|&vc| scenario.vcs[vc].class == class);
         let cells = of_class.map(|vc| match &scenario.vcs[vc].traffic {
@@ -324,9 +367,9 @@ fn waiting_at(net: &Resolved<'_>, peaks: &[VcPeak], link: usize, port: &Resolved
         (cells.sum::<f64>() + above).min(most_let_in(net, link, port.queue(class)))
     };
     let inputs = topology.inputs[link].iter();
-    let rate: f64 = inputs.map(|&i| scenario.links[i].rate.0 as f64).sum();
+    let bits: f64 = inputs.map(|&i| scenario.bits_of_link(i)).sum();
     let waits: f64 = topology.classes[link].iter().map(of_class).sum();
-    waits.min(format.most_cells_in(rate * seconds))
+    waits.min(format.most_cells_in(bits))
 }
 
 /// Cells that `queue`, at the port of `link`, can hold at once: its buffer, or less under a policy
@@ -384,7 +427,7 @@ fn keeps_up(scenario: &Scenario, topology: &Topology, link: usize, class: Class)
             0.0
         }
     });
-    rates.sum::<f64>() <= scenario.links[link].rate.0 as f64
+    rates.sum::<f64>() <= scenario.links[link].lowest_rate().0 as f64
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub mod fair;
 pub mod flow;
 pub mod format;
 pub mod gathered;
+pub mod line_rate;
 pub mod power;
 pub mod reassembly;
 pub mod rng;

@@ -35,8 +35,7 @@ impl Hosts {
         let mut left = if ends.can_handle_ahead { AHEAD } else { 1 };
         let end = self.end.min(source.stop);
         let (regular, period) = source.regular();
-        if ends.can_handle_ahead && regular > 1 && period >= nic.cell_time() && nic.is_idle_at(now)
-        {
+        if ends.can_handle_ahead && regular > 1 && nic.sends_at_once(now, period) {
             // The NIC is idle for each cell, so cells are sent as they come.
             let n = regular
                 .min((end - now).0.div_ceil(period.0))

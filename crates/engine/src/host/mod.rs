@@ -101,6 +101,9 @@ pub struct FlowEnds {
     /// destination.
     sends_directly: bool,
     receives_directly: bool,
+    /// Whether frames go to the NIC at once and leave it in cells of equal times: there is no ABR end
+    /// system, and the rate does not change.
+    pub leaves_plainly: bool,
     /// Number of the frame after the last one that reached its source; frames from this one on may
     /// be in transit.
     next_received: u32,
@@ -143,6 +146,7 @@ impl FlowEnds {
             sends_alone: false,
             sends_directly: false,
             receives_directly: false,
+            leaves_plainly: true,
             paced: None,
             sending,
             receiving,

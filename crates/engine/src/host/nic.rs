@@ -1,10 +1,11 @@
 //! A NIC: the output side of a host for one link. Frames leave in order, cells back to back, and
 //! the queue is unlimited.
 //!
-//! If all cells have one length, what waits follows from times alone. Otherwise, and behind shapers,
-//! the NIC keeps the ends of their transmissions.
+//! If all cells take equally long, what waits follows from times alone. Otherwise, and behind shapers,
+//! the NIC keeps the times of their transmissions.
 
-use crate::ground::format::{CellTimes, FrameSize};
+use crate::ground::format::FrameSize;
+use crate::ground::line_rate::{LineTimes, Stretch};
 use crate::ground::units::{Span, Time};
 use crate::network::tally::{NicTally, raise};
 use std::collections::VecDeque;
@@ -23,17 +24,21 @@ pub struct Nic {
     alone: Span,
     /// Longest time from a later instant of a busy period until all cells queued by then were sent.
     behind: Span,
-    /// The queued cells, if they differ in length or if some come from shapers.
+    /// The queued cells, if they differ in length, if the rate changes, or if some come from shapers.
     cells: Option<Box<Cells>>,
 }
 
 /// Cells at a NIC and in the shapers before it.
 #[derive(Clone, Debug)]
 struct Cells {
-    /// Times of cells that differ in length.
-    times: Option<CellTimes>,
-    /// Ends of the transmissions of cells that had not left when the last one was handed over.
-    ends: VecDeque<Time>,
+    /// Bytes of the longest cell.
+    longest_bytes: u32,
+    /// Times of cells that differ.
+    times: Option<LineTimes>,
+    /// Transmissions to come when the last cell was handed over.
+    stretches: VecDeque<Stretch>,
+    /// Number of these cells, and of those that never begin.
+    at_nic: u64,
     /// Cells in shapers.
     in_shapers: u64,
     /// Largest number of waiting cells.
@@ -45,26 +50,78 @@ struct Cells {
 impl Cells {
     /// Forgets the cells that left before `time`. A cell whose transmission ends then has not left.
     fn leave_before(&mut self, time: Time) {
-        while self.ends.front().is_some_and(|&end| end < time) {
-            self.ends.pop_front();
+        while let Some(first) = self.stretches.front_mut()
+            && first.first_end() < time
+        {
+            if first.n > 1 && first.end() >= time {
+                let left = (time - first.begins).0.div_ceil(first.takes.0) - 1;
+                first.begins += first.takes * left;
+                first.n -= left as u32;
+                self.at_nic -= left;
+                return;
+            }
+            self.at_nic -= u64::from(first.n);
+            self.stretches.pop_front();
         }
     }
 
-    /// Updates the largest number. One of the cells at the NIC is in service.
-    fn watch(&mut self) {
-        let at_nic = self.ends.len().saturating_sub(1) as u64;
-        raise(&mut self.max_queue, at_nic + self.in_shapers);
+    /// Appends cells that are sent behind all others.
+    fn push(&mut self, next: Stretch) {
+        self.at_nic += u64::from(next.n);
+        match self.stretches.back_mut() {
+            Some(last)
+                if last.end() == next.begins
+                    && last.takes == next.takes
+                    && last.n.checked_add(next.n).is_some() =>
+            {
+                last.n += next.n;
+            }
+            _ => self.stretches.push_back(next),
+        }
+    }
+
+    /// The next of `most` cells of `bytes` that begin at `start` or later, without a pause, if the rate
+    /// changes. The end of the run if none begins before it.
+    fn stretch(&self, start: Time, bytes: u32, most: u32) -> Result<Stretch, Time> {
+        let Some(LineTimes::Changing(line)) = &self.times else {
+            unreachable!("the rate changes");
+        };
+        let stretch = line.rate.stretch(line.format, start, bytes, most);
+        let begins_in_time = |stretch: Stretch| {
+            let left = line.end.since(stretch.begins).0;
+            let n = left.div_ceil(stretch.takes.0).min(stretch.n.into()) as u32;
+            (n > 0).then_some(Stretch { n, ..stretch })
+        };
+        stretch.and_then(begins_in_time).ok_or(line.end)
+    }
+
+    /// Whether a cell is in service just after cells were handed over at `time`, if the rate changes.
+    fn is_in_service(&self, time: Time) -> bool {
+        let returns = || match &self.times {
+            Some(LineTimes::Changing(line)) => line.rate.returns_at(time),
+            Some(LineTimes::Lengths(_)) | None => false,
+        };
+        let first = self.stretches.front();
+        first.is_some_and(|first| first.begins < time || (first.begins == time && !returns()))
+    }
+
+    /// Updates the largest number just after cells were handed over; one of them may be in service.
+    fn watch(&mut self, in_service: bool) {
+        let waiting = self.at_nic - u64::from(in_service);
+        raise(&mut self.max_queue, waiting + self.in_shapers);
     }
 }
 
 impl Nic {
-    /// An idle NIC with this cell time. `times` are those of cells that differ in length. Some
-    /// frames may come from shapers.
-    pub fn new(cell_time: Span, times: Option<CellTimes>, has_shapers: bool) -> Nic {
+    /// An idle NIC whose longest cells have these bytes and take this time. `times` are those of cells
+    /// that differ. Some frames may come from shapers.
+    pub fn new(longest: (u32, Span), times: Option<LineTimes>, has_shapers: bool) -> Nic {
         let cells = (times.is_some() || has_shapers).then(|| {
             Box::new(Cells {
+                longest_bytes: longest.0,
                 times,
-                ends: VecDeque::new(),
+                stretches: VecDeque::new(),
+                at_nic: 0,
                 in_shapers: 0,
                 max_queue: 0,
                 max_delay: Span::ZERO,
@@ -72,7 +129,7 @@ impl Nic {
         });
         Nic {
             cells,
-            cell_time,
+            cell_time: longest.1,
             free_at: Time::ZERO,
             woken: Time::ZERO,
             alone: Span::ZERO,
@@ -83,7 +140,7 @@ impl Nic {
     /// Queues one cell at `time`, which must not decrease. Returns the end of its transmission.
     pub fn send_cell(&mut self, time: Time) -> Time {
         if self.cells.is_some() {
-            return self.send_kept(time, 1, None);
+            return self.send_kept(time, 1, None).first_end();
         }
         self.send_cells(time, 1)
     }
@@ -114,44 +171,119 @@ impl Nic {
         time + c
     }
 
-    /// Queues a frame at `time`. Returns the end of the first cell's transmission.
+    /// Queues a frame at `time` if the rate does not change. Returns the end of the first cell's
+    /// transmission; the others follow at once.
     #[inline]
     pub fn send_frame(&mut self, time: Time, size: FrameSize) -> Time {
         if self.cells.is_some() {
-            return self.send_kept(time, size.cells(), Some(size.cell_bytes()));
+            let kept = self.send_kept(time, size.cells(), Some(size.cell_bytes()));
+            return kept.first_end();
         }
         self.send_cells(time, size.cells())
     }
 
-    /// Queues `n` cells at `time`, of `bytes` or the longest, if the NIC keeps its cells. Returns the
-    /// end of the first one's transmission. It is cold because the NICs of most runs keep none.
+    /// Queues `n` cells at `time`, of `bytes` or the longest, if the NIC keeps its cells. Returns their
+    /// transmissions, or the first ones if the rate changes. It is cold because the NICs of most runs
+    /// keep none.
     #[cold]
-    fn send_kept(&mut self, time: Time, n: u32, bytes: Option<u32>) -> Time {
+    fn send_kept(&mut self, time: Time, n: u32, bytes: Option<u32>) -> Stretch {
         let goes_on = self.goes_on_at(time);
         let Some(cells) = &mut self.cells else {
             unreachable!("the NIC keeps its cells");
         };
-        let each = match (&cells.times, bytes) {
-            (Some(times), Some(bytes)) => times.of(bytes),
-            (None, _) | (_, None) => self.cell_time,
+        let takes = match (&cells.times, bytes) {
+            (Some(LineTimes::Changing(_)), _) => {
+                return self.send_at_changes(time, n, bytes, |_| ());
+            }
+            (Some(LineTimes::Lengths(times)), Some(bytes)) => times.of(bytes),
+            (Some(LineTimes::Lengths(_)), None) | (None, _) => self.cell_time,
+        };
+        let next = Stretch {
+            begins: time.max(self.free_at),
+            takes,
+            n,
         };
         cells.leave_before(time);
-        let first = time.max(self.free_at) + each;
-        cells.ends.push_back(first);
-        self.free_at = first;
-        for _ in 1..n {
-            self.free_at += each;
-            cells.ends.push_back(self.free_at);
-        }
-        cells.watch();
+        cells.push(next);
+        cells.watch(!cells.stretches.is_empty());
+        self.free_at = next.end();
         self.watch(time, goes_on);
-        first
+        next
+    }
+
+    /// Queues `n` cells at `time`, of `bytes` or the longest, if the rate changes, and hands over
+    /// their `stretches` one by one. Returns the first one. What never begins ends after the end of
+    /// the run.
+    fn send_at_changes(
+        &mut self,
+        time: Time,
+        mut n: u32,
+        bytes: Option<u32>,
+        mut stretches: impl FnMut(Stretch),
+    ) -> Stretch {
+        let goes_on = self.goes_on_at(time);
+        let Some(cells) = &mut self.cells else {
+            unreachable!("the NIC keeps its cells");
+        };
+        let bytes = bytes.unwrap_or(cells.longest_bytes);
+        cells.leave_before(time);
+        self.free_at = self.free_at.max(time);
+        let mut first = None;
+        while n > 0 {
+            let next = match cells.stretch(self.free_at, bytes, n) {
+                Ok(next) => {
+                    cells.push(next);
+                    self.free_at = next.end();
+                    next
+                }
+                Err(end_of_run) => {
+                    cells.at_nic += u64::from(n);
+                    self.free_at = self.free_at.max(end_of_run);
+                    Stretch {
+                        begins: self.free_at,
+                        takes: Span(1),
+                        n,
+                    }
+                }
+            };
+            n -= next.n;
+            stretches(next);
+            first.get_or_insert(next);
+        }
+        cells.watch(cells.is_in_service(time));
+        self.watch(time, goes_on);
+        first.expect("a cell at least")
+    }
+
+    /// Whether the rate of the link changes during the run.
+    pub fn changes_rate(&self) -> bool {
+        let times = self.cells.as_ref().and_then(|cells| cells.times.as_ref());
+        matches!(times, Some(LineTimes::Changing(_)))
+    }
+
+    /// Queues a frame at `time` if the NIC keeps its cells, and hands over their `stretches`.
+    pub fn send_in_stretches(
+        &mut self,
+        time: Time,
+        size: FrameSize,
+        mut stretches: impl FnMut(Stretch),
+    ) {
+        if self.changes_rate() {
+            self.send_at_changes(time, size.cells(), Some(size.cell_bytes()), stretches);
+        } else {
+            stretches(self.send_kept(time, size.cells(), Some(size.cell_bytes())));
+        }
+    }
+
+    /// Whether a cell that is queued every `period` from `time` on finds the NIC idle, at one rate.
+    pub fn sends_at_once(&self, time: Time, period: Span) -> bool {
+        period >= self.cell_time && self.is_idle_at(time) && !self.changes_rate()
     }
 
     /// [`Nic::send_regular`] if the NIC keeps its cells.
     #[cold]
     fn send_regular_kept(&mut self, time: Time, n: u64, period: Span) -> Time {
-        let first = self.send_kept(time, 1, None);
+        let first = self.send_kept(time, 1, None).first_end();
         (1..n).for_each(|k| _ = self.send_kept(time + period * k, 1, None));
         first
     }
@@ -161,22 +293,31 @@ impl Nic {
         if let Some(cells) = &mut self.cells {
             cells.leave_before(now);
             cells.in_shapers += n;
-            cells.watch();
+            let in_service = match cells.times {
+                Some(LineTimes::Changing(_)) => cells.is_in_service(now),
+                Some(LineTimes::Lengths(_)) | None => !cells.stretches.is_empty(),
+            };
+            cells.watch(in_service);
             raise(&mut cells.max_delay, takes);
         }
     }
 
-    /// Queues a frame at `now` that was handed to its shaper at `since`. Returns the end of the first
-    /// cell's transmission.
-    pub fn send_shaped(&mut self, since: Time, now: Time, size: FrameSize) -> Time {
+    /// Queues a frame at `now` that was handed to its shaper at `since`, and hands over the `stretches`
+    /// of its cells.
+    pub fn send_shaped(
+        &mut self,
+        since: Time,
+        now: Time,
+        size: FrameSize,
+        stretches: impl FnMut(Stretch),
+    ) {
         if let Some(cells) = &mut self.cells {
             cells.in_shapers -= u64::from(size.cells());
         }
-        let first = self.send_frame(now, size);
+        self.send_in_stretches(now, size, stretches);
         if let Some(cells) = &mut self.cells {
             raise(&mut cells.max_delay, self.free_at - since);
         }
-        first
     }
 
     /// Queues `n` cells of one length at `time`. Returns the end of the first one's transmission.
@@ -256,7 +397,7 @@ mod tests {
     fn frames_are_sent_back_to_back() {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |ticks: u64, cells: u64| Time(ticks) + c * cells;
-        let mut nic = Nic::new(c, None, false);
+        let mut nic = Nic::new((53, c), None, false);
         assert_eq!(nic.send_cells(at(100, 0), 12), at(100, 1));
         assert_eq!(nic.send_cells(at(101, 0), 2), at(100, 13));
         assert_eq!(nic.send_cells(at(100, 20), 1), at(100, 21));
@@ -267,7 +408,7 @@ mod tests {
         let c = Format::AAL5.cell_time(BitRate(155_520_000));
         let at = |cells: u64| Time(100) + c * cells;
         let found = |nic: &Nic| (nic.tally().max_queue, nic.tally().max_delay);
-        let mut nic = Nic::new(c, None, false);
+        let mut nic = Nic::new((53, c), None, false);
         assert_eq!(found(&nic), (0, Span::ZERO));
         // Idle NIC: the first of twelve cells starts at once, and two more at the same instant wait
         // too.
@@ -297,7 +438,7 @@ mod tests {
                 // before.
                 for before in [None, Some(c), Some(c + Span(1))] {
                     let start = Time(5) + c + c;
-                    let mut single = Nic::new(c, None, false);
+                    let mut single = Nic::new((53, c), None, false);
                     before.map(|before| single.send_cell(Time(start.0 - before.0)));
                     let mut together = single.clone();
                     assert_eq!(together.send_regular(start, n, period), start + c);
@@ -320,7 +461,11 @@ mod tests {
         let (format, rate) = (Format::ETHERNET, BitRate(1_000_000_000));
         let long = format.segment(1_460);
         let (full, short) = (format.time_of(1_538, rate), format.time_of(84, rate));
-        let mut nic = Nic::new(full, Some(format.cell_times(rate)), false);
+        let mut nic = Nic::new(
+            (1_538, full),
+            Some(LineTimes::Lengths(format.cell_times(rate))),
+            false,
+        );
         let start = Time(100);
         // A full frame and two short ones at once: the first is sent, and the others wait.
         assert_eq!(nic.send_frame(start, long), start + full);
@@ -340,5 +485,36 @@ mod tests {
             assert_eq!(later.tally().max_queue, waiting);
             assert_eq!(later.tally().max_delay, (end + short + full * 2) - time);
         }
+    }
+
+    #[test]
+    fn more_cells_than_a_stretch_can_count_are_two() {
+        let c = Format::AAL5.cell_time(BitRate(155_520_000));
+        let mut nic = Nic::new((53, c), None, true);
+        let cells = nic.cells.as_mut().expect("it keeps its cells");
+        let first = Stretch {
+            begins: Time(0),
+            takes: Span(1),
+            n: u32::MAX - 1,
+        };
+        let next = |n| Stretch {
+            begins: Time(u64::from(u32::MAX) - 1),
+            takes: Span(1),
+            n,
+        };
+        cells.push(first);
+        cells.push(next(1));
+        assert_eq!((cells.stretches.len(), cells.stretches[0].n), (1, u32::MAX));
+        cells.push(Stretch {
+            begins: Time(u32::MAX.into()),
+            ..next(2)
+        });
+        assert_eq!(
+            (cells.stretches.len(), cells.at_nic),
+            (2, u64::from(u32::MAX) + 2)
+        );
+        // Those that left before this time are forgotten.
+        cells.leave_before(Time(u64::from(u32::MAX) + 2));
+        assert_eq!((cells.stretches.len(), cells.at_nic), (1, 1));
     }
 }

@@ -555,7 +555,7 @@ impl Hosts {
         let first = paced.first().filter(|_| paced.joined > 0);
         let left = first.map_or(0, |frame| u64::from(frame.cells - frame.next));
         let (mut n, period) = paced.end.consecutive_data(due, left, limit);
-        let together = period >= nic.cell_time() && nic.is_idle_at(due);
+        let together = nic.sends_at_once(due, period);
         if !together {
             n = n.min(1);
         }

@@ -4,6 +4,7 @@ use super::{Direction, FlowEnds, Hosts};
 use crate::ground::event::Kind;
 use crate::ground::flow::FlowId;
 use crate::ground::format::FrameSize;
+use crate::ground::line_rate::Stretch;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::{ENDS_FRAME, Run};
 use crate::network::fabric::Fabric;
@@ -23,6 +24,16 @@ impl FlowEnds {
             ..Run::default()
         }
     }
+}
+
+/// Sends the first cells of what is left of a frame at the times of `stretch`.
+fn depart(left: &mut Run, stretch: Stretch, fabric: &mut Fabric) {
+    fabric.depart(Run {
+        time: stretch.first_end(),
+        period: stretch.takes,
+        ..left.first(stretch.n)
+    });
+    left.skip(stretch.n);
 }
 
 impl Hosts {
@@ -137,11 +148,9 @@ impl Hosts {
         if nic.is_overdue() {
             return fabric.overdue(Overdue::Nic(ends.nic));
         }
-        let time = nic.send_shaped(since, now, size);
-        fabric.depart(Run {
-            time,
-            period: nic.cell_time(),
-            ..ends.whole_frame(frame, size)
+        let mut left = ends.whole_frame(frame, size);
+        nic.send_shaped(since, now, size, |stretch| {
+            depart(&mut left, stretch, fabric)
         });
     }
 
@@ -160,8 +169,8 @@ impl Hosts {
         if time >= self.end {
             return;
         }
-        if let Some(paced) = ends.paced {
-            return self.queue_at_end_system(paced as usize, frame, cells, time, fabric);
+        if !ends.leaves_plainly {
+            return self.queue_otherwise(flow, frame, size, time, fabric);
         }
         if self.nics[ends.nic].is_overdue() {
             return fabric.overdue(Overdue::Nic(ends.nic));
@@ -176,5 +185,26 @@ impl Hosts {
             period: nic.cell_time(),
             ..whole
         });
+    }
+
+    /// Queues a frame before an ABR end system, or at a NIC whose rate changes.
+    #[cold]
+    fn queue_otherwise(
+        &mut self,
+        flow: FlowId,
+        frame: u32,
+        size: FrameSize,
+        time: Time,
+        fabric: &mut Fabric,
+    ) {
+        let ends = &mut self.flows[flow.index()];
+        if let Some(paced) = ends.paced {
+            return self.queue_at_end_system(paced as usize, frame, size.cells(), time, fabric);
+        }
+        ends.frames_sent += 1;
+        ends.cells_queued += u64::from(size.cells());
+        let mut left = ends.whole_frame(frame, size);
+        let nic = &mut self.nics[ends.nic];
+        nic.send_in_stretches(time, size, |stretch| depart(&mut left, stretch, fabric));
     }
 }

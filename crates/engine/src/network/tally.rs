@@ -164,6 +164,8 @@ pub struct PortTally {
     pub queue_time: u128,
     /// Time in which the port transmits.
     pub line_time: Span,
+    /// If the rate of the link changes: this time, each cell's times its rate in bit/s. Else 0.
+    pub line_work: u128,
     /// Counts of each class, by class index.
     pub classes: [ClassTally; CLASSES],
     /// Refusals of each input, in the order of the port's inputs.
@@ -195,6 +197,8 @@ pub struct MeasuredPort {
     pub queue_time: u128,
     /// Time in which the port transmits.
     pub line_time: Span,
+    /// See [`PortTally::line_work`].
+    pub line_work: u128,
     /// Counts of each class, by class index.
     pub classes: [MeasuredClass; CLASSES],
 }
@@ -422,6 +426,8 @@ pub struct Tally {
     pub link_held: Vec<u64>,
     /// Per link: time in which it transmits, for links that leave a switch.
     pub link_line_time: Vec<Span>,
+    /// Per port of a link whose rate changes: see [`PortTally::line_work`]. Else 0.
+    pub link_line_work: Vec<u128>,
     /// Per link: counts of the port, for links that leave a switch and whose port can queue.
     pub ports: Vec<Option<Box<PortTally>>>,
     /// Per link: counts of the NIC's queue, for links that leave a host.

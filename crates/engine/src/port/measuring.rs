@@ -76,6 +76,7 @@ pub fn measured(before: Option<&PortTally>, until: &PortTally) -> MeasuredPort {
     };
     MeasuredPort {
         line_time: until.line_time - before.line_time,
+        line_work: until.line_work - before.line_work,
         sent: until.left() - before.left(),
         max_queue: until.max_queue,
         queue_time: until.queue_time - before.queue_time,

@@ -79,6 +79,7 @@ impl Simulation {
             link_lost: vec![0; self.links],
             link_held: vec![0; self.links],
             link_line_time: vec![Span::ZERO; self.links],
+            link_line_work: vec![0; self.links],
             ports: vec![None; self.links],
             nics: self.hosts.nic_tallies(),
             flows: self.flow_tallies(),
@@ -88,6 +89,7 @@ impl Simulation {
         for port in &self.ports {
             let counts = port.tally(fabric);
             tally.link_line_time[port.link] = counts.line_time;
+            tally.link_line_work[port.link] = counts.line_work;
             if port.can_queue {
                 tally.ports[port.link] = Some(Box::new(counts));
             } else {

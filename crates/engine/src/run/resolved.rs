@@ -159,6 +159,8 @@ pub enum WhySlotted {
     RefusesAny,
     /// Cells of the port differ in length.
     Lengths,
+    /// The rate of the link changes.
+    Changes,
     /// The policy sees every cell, and counts bytes.
     JudgesBytes,
 }
@@ -172,6 +174,7 @@ impl fmt::Display for WhySlotted {
             WhySlotted::Credit => "a probe records its credit",
             WhySlotted::PushesOut => "its drop policy drops from the queue",
             WhySlotted::Lengths => "its packets differ in length",
+            WhySlotted::Changes => "the rate of its link changes",
             WhySlotted::JudgesBytes => "its policy sees every cell and counts bytes",
             WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })
@@ -217,6 +220,9 @@ impl<'s> Resolved<'s> {
                 let queue = port.queue(class);
                 if !topology.lengths[link].are_equal() {
                     return Err(WhySlotted::Lengths);
+                }
+                if scenario.links[link].changes_rate() {
+                    return Err(WhySlotted::Changes);
                 }
                 if places != Places::ONE && queue.judges_each() {
                     return Err(WhySlotted::JudgesBytes);

@@ -257,9 +257,7 @@ impl Twin<'_> {
             return self.is_overdue(crate::network::stop::Overdue::Nic(link));
         }
         self.nics[link].push_cell(cell);
-        if self.lines[link].in_service.is_none() {
-            self.send_next_of_nic(link);
-        }
+        self.begin_at_nic(link);
         self.watch_nic(link, self.is_free_at(link).since(self.now));
     }
 }

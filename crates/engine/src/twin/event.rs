@@ -1,6 +1,7 @@
 //! Events and their order (model section 3): by time, then kind, then component.
 //!
-//! Kinds in their order, each with the component that orders simultaneous events:
+//! Changes of rates come before all others. The other kinds in their order, each with the component
+//! that orders simultaneous events:
 //!
 //! 0. A retransmission timer expires (VC).
 //! 1. A delayed-ACK timer expires (VC).
@@ -12,7 +13,8 @@
 //! 7. An ABR end system sends (flow).
 //! 8. An averaging interval ends (port).
 //! 9. Cells arrive at a port (port, then tie order); kind 10 with departures first.
-//! 10. A cell departs (link); kind 9 with departures first.
+//! 10. A cell departs, or the first one begins at a rate that is above 0 again (link); kind 9 with
+//!     departures first.
 
 use super::Cell;
 use crate::ground::flow::FlowId;
@@ -68,6 +70,14 @@ pub(super) enum Event {
     Departure {
         link: usize,
     },
+    /// The rate of a link changes.
+    Change {
+        link: usize,
+    },
+    /// The first waiting cell may begin, since the rate of the link is above 0 again.
+    Resume {
+        link: usize,
+    },
     Paced {
         flow: FlowId,
     },
@@ -77,7 +87,7 @@ pub(super) enum Event {
 }
 
 /// Order of events: time, kind, component, and a tie-breaker within the component.
-type Key = (Time, u8, usize, usize);
+type Key = (Time, i8, usize, usize);
 
 struct Entry(Key, Event);
 
@@ -147,7 +157,8 @@ impl EventQueue {
             Event::Paced { flow } => (7, flow.index(), 0),
             Event::IntervalEnd { site } => (8, site, 0),
             Event::Arrival { port, input, .. } => (arrivals, port, input),
-            Event::Departure { link } => (departures, link, 0),
+            Event::Departure { link } | Event::Resume { link } => (departures, link, 0),
+            Event::Change { link } => (-1, link, 0),
         };
         let key = (at, kind, component, then);
         self.heap.push(Reverse(Entry(key, event)));
@@ -155,7 +166,7 @@ impl EventQueue {
 
     /// Order of a frame that enters a sending stage or a shaper now, at the instant at which it
     /// leaves.
-    fn leaving(&mut self) -> (u8, usize, usize) {
+    fn leaving(&mut self) -> (i8, usize, usize) {
         self.entries += 1;
         (6, 0, self.entries)
     }

@@ -20,7 +20,7 @@ impl Twin<'_> {
                 && let Some(port) = &mut self.ports[link]
             {
                 held[cell.flow.index()] += 1;
-                port.transmits(line.begin_of(&cell), self.end);
+                port.transmits(line, self.end);
             }
         }
         for (cell, from) in self.events.cells_on_their_way(&self.topology) {
@@ -65,6 +65,7 @@ impl Twin<'_> {
             .map(|link| {
                 let tally = self.ports[link].take()?.tally;
                 self.tally.link_line_time[link] = tally.line_time;
+                self.tally.link_line_work[link] = tally.line_work;
                 if can_queue(self.scenario, &self.topology, link) {
                     return Some(Box::new(tally));
                 }
@@ -90,9 +91,19 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
     };
     // The shortest cell may follow the longest one.
     let lengths = topology.lengths[link];
-    let time = |bytes, link: usize| scenario.format.time_of(bytes, scenario.links[link].rate);
-    let spacing = time(lengths.shortest, input);
-    let service = time(lengths.longest, link);
+    let rates = |link: usize| {
+        let link = &scenario.links[link];
+        let changes = link.changes.iter().map(|change| change.rate);
+        changes.chain([link.rate])
+    };
+    let time = |bytes, rate| scenario.format.time_of(bytes, rate);
+    let fastest = rates(input).max().expect("a rate");
+    let slowest = rates(link).min().expect("a rate");
+    if slowest.0 == 0 {
+        return true;
+    }
+    let spacing = time(lengths.shortest, fastest);
+    let service = time(lengths.longest, slowest);
     let switch = topology.switch_of[link].expect("a port leaves a switch");
     let bunches = scenario.switches[switch]
         .processing

@@ -180,6 +180,8 @@ impl<'a> Twin<'a> {
                 self.cells_reach_port(port, cells);
             }
             Event::Departure { link } => self.departure(link),
+            Event::Change { link } => self.rate_changes(link),
+            Event::Resume { link } => self.resume(link),
             Event::Paced { flow } => self.paced(flow),
             Event::IntervalEnd { site } => self.interval_ends(site),
         }
@@ -286,15 +288,13 @@ impl<'a> Twin<'a> {
             return self.is_overdue(Overdue::Nic(link));
         }
         self.nics[link].push(flow, is_data, frame, size);
-        if self.lines[link].in_service.is_none() {
-            self.send_next_of_nic(link);
-        }
+        self.begin_at_nic(link);
         self.watch_nic(link, self.is_free_at(link).since(since));
     }
 
     /// When the NIC of `link` will have sent all cells that it has now.
     fn is_free_at(&self, link: usize) -> Time {
-        self.lines[link].is_free_after(self.nics[link].lengths())
+        self.lines[link].is_free_after(&self.nics[link], self.now, self.end)
     }
 
     /// Updates the largest queue of a host after an arrival, and its delay, which was `takes` for
@@ -312,6 +312,14 @@ impl<'a> Twin<'a> {
     /// Records that the run cannot continue.
     fn is_overdue(&mut self, what: Overdue) {
         self.stopped.get_or_insert(Stop::Overdue(what));
+    }
+
+    /// Sends the next cell of a NIC if nothing is in service and the rate is above 0.
+    fn begin_at_nic(&mut self, link: usize) {
+        let line = &self.lines[link];
+        if line.in_service.is_none() && !line.is_paused {
+            self.send_next_of_nic(link);
+        }
     }
 
     fn send_next_of_nic(&mut self, link: usize) {
@@ -474,17 +482,52 @@ impl<'a> Twin<'a> {
         match &mut self.ports[link] {
             None => {
                 self.count(cell.flow).cells_sent += 1;
-                self.send_next_of_nic(link);
-            }
-            Some(port) => {
-                let takes = self.lines[link].time_of(&cell);
-                let next = port.departure(self.now, class, takes);
-                self.note_failure(link);
-                match next {
-                    Some(next) => self.transmit(link, next),
-                    None => self.lines[link].end_busy_period(),
+                if !self.lines[link].is_paused {
+                    self.send_next_of_nic(link);
                 }
             }
+            Some(port) => {
+                port.departure(self.now, class, &self.lines[link]);
+                if !self.lines[link].is_paused {
+                    self.send_next_of_port(link);
+                }
+            }
+        }
+    }
+
+    fn send_next_of_port(&mut self, link: usize) {
+        let port = self.ports[link].as_mut().expect("a port");
+        let next = port.next_cell(self.now);
+        self.note_failure(link);
+        match next {
+            Some(next) => self.transmit(link, next),
+            None => self.lines[link].end_busy_period(),
+        }
+    }
+
+    /// The rate of a link changes (model section 2).
+    fn rate_changes(&mut self, link: usize) {
+        let line = &mut self.lines[link];
+        let is_zero = line.rate_at(self.now).0 == 0;
+        if is_zero {
+            line.is_paused = true;
+            if let Some(port) = &mut self.ports[link] {
+                port.busy = true;
+            }
+        } else if line.is_paused {
+            self.events.add(self.now, Event::Resume { link });
+        }
+    }
+
+    /// Begins what waits for a link whose rate is above 0 again.
+    fn resume(&mut self, link: usize) {
+        self.lines[link].is_paused = false;
+        if self.lines[link].in_service.is_some() {
+            return;
+        }
+        match self.ports[link] {
+            Some(_) => self.send_next_of_port(link),
+            None => self.begin_at_nic(link),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Cell;
 use super::finish::can_queue;
+use super::line::Line;
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
 use crate::ground::flow::FlowId;
@@ -122,8 +123,10 @@ pub(super) struct Port {
     cell_time: Span,
     /// Whether its cells differ in the places that they take.
     cells_differ: bool,
-    busy: bool,
-    /// End of the last transmission, if the port is idle.
+    /// Whether a cell is in service, or none may begin.
+    pub(super) busy: bool,
+    in_service: bool,
+    /// End of the last transmission, or of a time without a rate, if the port is idle.
     idle_since: Time,
     /// Number of transmissions begun.
     sent: u64,
@@ -198,6 +201,7 @@ impl Port {
             cells_differ: topology.unit(scenario, link) == Unit::Bytes
                 && !topology.lengths[link].are_equal(),
             busy: false,
+            in_service: false,
             idle_since: Time::ZERO,
             sent: 0,
             latest: HashMap::new(),
@@ -249,6 +253,7 @@ impl Port {
             Ok(taken) if !self.busy => {
                 tags = taken.tags;
                 self.busy = true;
+                self.in_service = true;
                 self.sent += 1;
                 Verdict::Starts
             }
@@ -451,15 +456,22 @@ impl Port {
         }
     }
 
-    /// Handles the departure of a cell of `class`, which took this long. Returns the next cell to
-    /// send.
-    pub(super) fn departure(&mut self, now: Time, class: usize, takes: Span) -> Option<Cell> {
+    /// Handles the departure of a cell of `class`.
+    pub(super) fn departure(&mut self, now: Time, class: usize, line: &Line) {
         self.count_waiting_until(now);
         self.tally.classes[class].sent += 1;
         self.tally.measured.sent += u64::from(self.measures(now));
-        self.transmits(now - takes, now);
+        self.transmits(line, now);
+        self.in_service = false;
+    }
+
+    /// The next cell to send, after a departure or when the rate returns. Without one the port is
+    /// idle.
+    pub(super) fn next_cell(&mut self, now: Time) -> Option<Cell> {
+        self.count_waiting_until(now);
         let next = self.take_next(now);
         self.busy = next.is_some();
+        self.in_service = self.busy;
         if !self.busy {
             self.idle_since = now;
         }
@@ -601,11 +613,19 @@ impl Port {
         self.queues.iter().map(|q| q.cells.len() as u64).sum()
     }
 
-    /// Counts the time [begin, end) as one in which the port transmits.
-    pub(super) fn transmits(&mut self, begin: Time, end: Time) {
+    /// Counts the time until `end` as one in which the port transmits the latest cell of its line.
+    pub(super) fn transmits(&mut self, line: &Line, end: Time) {
         let (from, to) = self.measured;
-        self.tally.line_time += end.since(begin);
-        self.tally.measured.line_time += end.min(to).since(begin.max(from));
+        let begin = line.begun();
+        let all = end.since(begin);
+        let measured = end.min(to).since(begin.max(from));
+        self.tally.line_time += all;
+        self.tally.measured.line_time += measured;
+        if line.changes() {
+            let rate = u128::from(line.rate_at(begin).0);
+            self.tally.line_work += u128::from(all.0) * rate;
+            self.tally.measured.line_work += u128::from(measured.0) * rate;
+        }
     }
 
     pub(super) fn finish(&mut self, end: Time) {
@@ -643,7 +663,7 @@ impl Port {
     /// Checks the balance (arrived = accepted + dropped on arrival, accepted = sent + held + pushed
     /// out), and that no queue exceeds its buffer.
     fn check_conservation(&mut self) {
-        self.tally.held = self.waits() + u64::from(self.busy);
+        self.tally.held = self.waits() + u64::from(self.in_service);
         self.tally.check();
         for queue in &self.queues {
             assert!(queue.buffer.is_none_or(|k| queue.x() <= k));

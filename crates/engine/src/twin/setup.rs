@@ -103,6 +103,11 @@ impl<'a> Twin<'a> {
                 events.add(ends, Event::IntervalEnd { site });
             }
         }
+        for (link, spec) in links.iter().enumerate() {
+            for change in &spec.changes {
+                events.add(Time::ZERO + change.at, Event::Change { link });
+            }
+        }
         let line = |link| Line::new(link, scenario.format, stream(&link.name, "loss"));
         let port = |link: usize| {
             topology.switch_of[link].map(|_| Port::new(scenario, &topology, link, stream))
@@ -132,6 +137,7 @@ impl<'a> Twin<'a> {
                 link_lost: vec![0; links.len()],
                 link_held: vec![0; links.len()],
                 link_line_time: vec![Span::ZERO; links.len()],
+                link_line_work: vec![0; links.len()],
                 nics: vec![NicTally::default(); links.len()],
                 flows: vec![FlowTally::default(); flows],
                 vcs: vec![VcTally::default(); scenario.vcs.len()],

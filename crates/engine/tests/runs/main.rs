@@ -13,6 +13,7 @@ mod fuzz;
 mod oracle;
 mod oracle_abr;
 mod oracle_ahead;
+mod oracle_changes;
 mod oracle_formats;
 mod oracle_judged;
 mod oracle_limits;

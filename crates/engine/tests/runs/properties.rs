@@ -50,6 +50,7 @@ fn front(mut tally: Tally, links: usize, vcs: &[Vc]) -> Tally {
     tally.link_lost.truncate(links);
     tally.link_held.truncate(links);
     tally.link_line_time.truncate(links);
+    tally.link_line_work.truncate(links);
     tally.ports.truncate(links);
     tally.nics.truncate(links);
     tally.vcs.truncate(vcs.len());

@@ -1,5 +1,6 @@
 //! Writing and reading preserves a scenario, in TOML and through serde.
 
+use crate::common::changes::{changed, changes};
 use crate::common::components::entry;
 use crate::common::draws::Draws;
 use crate::common::formats::in_ethernet;
@@ -64,19 +65,23 @@ fn some_probes(net: &Scenario, draws: &mut Draws) -> Vec<Probe> {
 /// Random and hostile networks that the reader accepts, all but some of their probes.
 fn scenario() -> impl Strategy<Value = Scenario> {
     let settings = ("[ -~äµ]{0,20}", 0u64..i64::MAX as u64, any::<u32>());
-    let parts = (random::cases(300), settings, any::<u64>());
-    parts.prop_map(|(case, (name, seed, tie_offset), number)| {
+    let parts = (random::cases(300), settings, any::<u64>(), changes());
+    parts.prop_map(|(case, (name, seed, tie_offset), number, drawn)| {
         let draws = &mut Draws(number);
         let case = match draws.below(6) {
             0 => in_ethernet(case.readable(), 1_500, false),
-            1 | 2 => case.readable(),
+            1 => changed(case.readable(), &drawn, true),
+            2 => case.readable(),
             _ => hostile(case, draws),
         };
         let mut net = case.scenario;
         (net.name, net.seed, net.tie_offset) = (name, seed, tie_offset.into());
         net.measure.max_goodput = match draws.below(3) {
             0 => None,
-            1 => Some(MaxGoodput::FairShares),
+            1 if net.links.iter().all(|link| link.changes.is_empty()) => {
+                Some(MaxGoodput::FairShares)
+            }
+            1 => None,
             _ => Some(MaxGoodput::Stated(BitRate(
                 draws.magnitude(1, 1_000_000_000),
             ))),

@@ -56,6 +56,8 @@ pub struct PortDescription<'s> {
     pub name: &'s str,
     /// Name of its switch.
     pub switch: &'s str,
+    /// Mean rate of its link over the run, bits per second.
+    pub mean_rate_bps: f64,
     /// Names of the links that feed it.
     pub inputs: Vec<&'s str>,
     /// Whether cells can wait at the port.
@@ -119,7 +121,7 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
         let flows = crossing.map(|id| &topology.flows[id.index()]);
         let data = flows.clone().filter(|flow| flow.kind.is_data());
         let brought: f64 = data.clone().map(|flow| offered[flow.vc]).sum();
-        let bits = brought.min(scenario.links[link].rate.0 as f64 * seconds);
+        let bits = brought.min(scenario.bits_of_link(link));
         let lengths = data.clone().filter_map(|flow| {
             let traffic = &scenario.vcs[flow.vc].traffic;
             traffic.cell_lengths(flow.kind, scenario.format)
@@ -134,6 +136,7 @@ fn describe_network<'s>(net: &Resolved<'s>) -> Description<'s> {
         ports.push(PortDescription {
             name: &scenario.links[link].name,
             switch: &scenario.links[link].from,
+            mean_rate_bps: scenario.mean_rate(link),
             inputs: inputs.map(|&i| scenario.links[i].name.as_str()).collect(),
             can_queue: port.can_queue,
             data_vcs: data.count(),
@@ -190,7 +193,7 @@ fn offered_bits(net: &Resolved<'_>, vc: usize, seconds: f64) -> f64 {
         .traffic
         .offered_bits(scenario.format, seconds);
     let links = net.topology.data_path(vc).iter();
-    let bits = links.map(|&link| scenario.links[link].rate.0 as f64 * seconds);
+    let bits = links.map(|&link| scenario.bits_of_link(link));
     let shaped = scenario.vcs[vc].shaped_bits(seconds);
     bits.fold(source.unwrap_or(shaped).min(shaped), f64::min)
 }

@@ -13,7 +13,7 @@ use crate::text::options::RunError;
 use crate::text::scenario::fair_goodput;
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{
-    Class, Link, Observable, Probe, Scenario, Scheduler, Shape, Traffic, Vc,
+    Class, Link, Observable, Probe, RateChange, Scenario, Scheduler, Shape, Traffic, Vc,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
@@ -22,6 +22,8 @@ use std::mem::{Discriminant, discriminant};
 
 /// Limit on the intentionally lost frames that are listed.
 const MAX_LISTED_FRAMES: usize = 8;
+/// Most changes of a rate that are listed for a link.
+const MAX_LISTED_CHANGES: usize = 4;
 
 /// Summary of a scenario, without a description of each port.
 #[derive(Clone, Debug, Serialize)]
@@ -112,6 +114,11 @@ pub struct PathGroup<'s> {
 pub struct PathHop<'s> {
     /// Rate of the link.
     pub rate_bps: u64,
+    /// The first changes of its rate: time in seconds, and the rate from then on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<(f64, u64)>,
+    /// Whether the rate changes later too.
+    pub changes_more: bool,
     /// Propagation delay of the link.
     pub delay_s: f64,
     /// Numbers of the first frames that the link loses intentionally.
@@ -186,7 +193,10 @@ fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
     if format.is_aal5() {
         return Vec::new();
     }
-    let links = scenario.links.iter().map(|link| link.rate);
+    let links = scenario.links.iter().flat_map(|link| {
+        let changes = link.changes.iter().map(|change| change.rate);
+        changes.chain([link.rate]).filter(|rate| rate.0 > 0)
+    });
     let sources = scenario.vcs.iter().filter_map(|vc| vc.traffic.peak_rate());
     let rates: BTreeSet<BitRate> = links.chain(sources).collect();
     let rounded = rates.into_iter().map(|rate| RoundedRate {
@@ -197,13 +207,13 @@ fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
 }
 
 /// What the VCs of one path share: switches, class, shaper and kind of traffic; and for each link,
-/// rate, delay and whether cells can wait.
+/// rate, changes, delay and whether cells can wait.
 type Common<'s> = (
     &'s [String],
     Class,
     Option<Shape>,
     Discriminant<Traffic>,
-    Vec<(u64, u64, bool)>,
+    Vec<(u64, &'s [RateChange], u64, bool)>,
 );
 
 fn path_groups<'s>(
@@ -217,7 +227,8 @@ fn path_groups<'s>(
         let links = topology.data_path(index).iter();
         let hop = |&link: &usize| {
             let spec = &scenario.links[link];
-            (spec.rate.0, spec.delay.0, queueing.contains_key(&link))
+            let waits = queueing.contains_key(&link);
+            (spec.rate.0, spec.changes.as_slice(), spec.delay.0, waits)
         };
         let common = (
             vc.route.as_slice(),
@@ -265,8 +276,13 @@ fn hop<'s>(
     class: Class,
 ) -> PathHop<'s> {
     let told = link.lose_frames.len().min(MAX_LISTED_FRAMES);
+    let changes = link.changes.iter().take(MAX_LISTED_CHANGES);
     PathHop {
         rate_bps: link.rate.0,
+        changes: changes
+            .map(|c| (c.at.as_seconds(clock), c.rate.0))
+            .collect(),
+        changes_more: link.changes.len() > MAX_LISTED_CHANGES,
         delay_s: link.delay.as_seconds(clock),
         lose_frames: &link.lose_frames[..told],
         loses_more: told < link.lose_frames.len(),

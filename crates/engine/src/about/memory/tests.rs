@@ -186,3 +186,26 @@ fn the_examples_need_little() {
         assert!(need_of(text, kernel).bytes < 50e6);
     }
 }
+
+/// In 5 s without a rate, 60 Mb/s of cells wait at the host: 708 000. Behind the host, a port with two
+/// inputs keeps them.
+#[test]
+fn what_waits_for_a_rate_counts_at_hosts_and_behind_them() {
+    let net = |changes: &str| {
+        format!(
+            r#"
+duration = "10 s"
+host = [{{ name = "a", count = 2 }}, {{ name = "b" }}]
+switch = [{{ name = "w" }}]
+link = [{{ from = "a", to = "w", rate = "100 Mbps", changes = [{changes}] }}, {{ from = "w", to = "b", rate = "155.52 Mbps" }}]
+vc = [{{ from = "a", to = "b", traffic = {{ kind = "cbr", rate = "60 Mbps" }} }}]
+"#
+        )
+    };
+    let pause = net("{ at = \"1 s\", rate = \"0 bps\" }, { at = \"6 s\", rate = \"100 Mbps\" }");
+    let [steady, pause] = [net(""), pause].map(|text| need_of(&text, Kernel::Auto));
+    let cells = 2.0 * 300e6 / 424.0;
+    let more = pause.bytes - steady.bytes;
+    assert!(more >= cells * QUEUED_CELL_BYTES, "{more}");
+    assert!(more < 1.1 * cells * QUEUED_CELL_BYTES, "{more}");
+}

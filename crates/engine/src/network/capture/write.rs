@@ -241,7 +241,8 @@ impl Capture {
             let what = "segments and datagrams that the transports of this host send and receive";
             pcapng::interface(IP, name, what, None, out);
         } else {
-            let speed = Some(scenario.links[self.place].rate.0);
+            let link = &scenario.links[self.place];
+            let speed = (!link.changes_rate()).then_some(link.rate.0);
             let (link_type, what) = match self.layer {
                 _ if scenario.format.is_ethernet => {
                     let what = "Ethernet frames, each at the end of the gap after it";

@@ -177,6 +177,9 @@ impl Slotted {
     #[inline(never)]
     fn handle_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         let mut run = fabric.feeds[feed].head;
+        if !self.busy {
+            self.pause_at(run.time);
+        }
         let hop = &mut fabric.hops[run.hop as usize];
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
@@ -301,8 +304,8 @@ impl Slotted {
             if damages {
                 state.fate = Fate::Damaged;
             }
-            let places = match &self.lengths {
-                Some(lengths) if lengths.bytes.is_some() => places_of(cell),
+            let places = match &self.one_by_one {
+                Some(each) if each.bytes.is_some() => places_of(cell),
                 _ => 1,
             };
             queue.beyond -= places - 1;
@@ -375,7 +378,10 @@ impl Slotted {
         self.append(class, local, cell);
         self.note_longest(class);
         let beyond: u64 = self.queues.iter().map(|queue| queue.beyond).sum();
-        let bytes = self.lengths.as_mut().and_then(|l| l.bytes.as_mut());
+        let bytes = self
+            .one_by_one
+            .as_mut()
+            .and_then(|each| each.bytes.as_mut());
         let bytes = bytes.expect("it counts places");
         raise(&mut bytes.max_cells[class], self.waiting[class]);
         raise(&mut bytes.max_queue, self.total + beyond);

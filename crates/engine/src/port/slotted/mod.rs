@@ -12,8 +12,9 @@
 //! * *rounds* (`rounds.rs`): inputs that bring a cell per cell time each;
 //! * *bulk* (`bulk.rs`): per-VC queues, and arrivals while the port surely stays busy.
 //!
-//! Cells that differ in length are taken one by one: a decision takes the time of the cell that it
-//! begins.
+//! Cells that differ in length, or that leave at a rate that changes, are taken one by one: a
+//! decision takes the time of the cell that it begins. While no cell may begin, the port is busy, and
+//! its next decision falls on the end of that time.
 //!
 //! If ports are near each other, decisions are taken ahead of their time (`ahead.rs`).
 
@@ -35,7 +36,8 @@ use super::waits_after;
 use super::watch::Quantity;
 use crate::ground::class::Class;
 use crate::ground::delays::Waits;
-use crate::ground::format::{CellTimes, Format};
+use crate::ground::format::Format;
+use crate::ground::line_rate::LineTimes;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Fabric;
@@ -53,8 +55,8 @@ use vc_queue::VcQueue;
 pub struct Slotted {
     /// Time of a cell; of the longest if they differ.
     cell_time: Span,
-    /// Cells that differ in length, each a separate frame.
-    lengths: Option<Box<Lengths>>,
+    /// Service of cells one by one, if they differ in time.
+    one_by_one: Option<Box<OneByOne>>,
     arrival_first: bool,
     scheduler: Scheduler,
     gates: [Gate; CLASSES],
@@ -66,7 +68,7 @@ pub struct Slotted {
     /// `foresight` says what is known of cells to come; `None` if no decision may be ahead.
     decided: DecidedCells,
     foresight: Option<[Foresight; CLASSES]>,
-    /// End of the transmission in progress while `busy`, else of the latest one.
+    /// When the next cell can begin while `busy`, else the time since which the port is idle.
     free_at: Time,
     busy: bool,
     counts: [bool; CLASSES],
@@ -87,14 +89,26 @@ pub struct Slotted {
     turns: Vec<Turn>,
 }
 
-/// Service of cells that differ in length.
+/// Service of cells that differ in time.
 #[derive(Debug)]
-struct Lengths {
-    times: CellTimes,
+struct OneByOne {
+    times: LineTimes,
     /// Transmission time of all cells that have begun.
     begun: Span,
+    /// If the rate changes.
+    latest: Latest,
     /// If queues count bytes.
     bytes: Option<Bytes>,
+}
+
+/// The latest transmission at a rate that changes.
+#[derive(Debug, Default)]
+struct Latest {
+    /// Rate at its begin, bit/s.
+    rate: u64,
+    ends: Time,
+    /// Transmission times of all cells that have begun, each times its rate.
+    work: u128,
 }
 
 /// Places that a cell takes in a kernel that counts them.
@@ -111,25 +125,59 @@ struct Bytes {
     max_queue: u64,
 }
 
-impl Lengths {
-    /// Time of this cell, whose transmission begins.
-    fn begin(&mut self, cell: &QueuedCells) -> Span {
-        debug_assert_eq!(cell.n(), 1, "a frame of one cell");
-        let takes = self.times.of(cell.cell.bytes());
+impl OneByOne {
+    /// Begins the transmission of this cell at `start`. Returns the time that it takes, and sets `next`
+    /// to when the next one can begin.
+    fn begin(&mut self, start: Time, cell: &QueuedCells, next: &mut Time) -> Span {
+        debug_assert_eq!(cell.n(), 1, "one by one");
+        let bytes = cell.cell.bytes();
+        let LineTimes::Lengths(times) = &self.times else {
+            return self.begin_at_changes(start, bytes, next);
+        };
+        let takes = times.of(bytes);
         self.begun += takes;
+        *next = start + takes;
         takes
+    }
+
+    #[cold]
+    fn begin_at_changes(&mut self, start: Time, bytes: u32, next: &mut Time) -> Span {
+        let LineTimes::Changing(line) = &self.times else {
+            unreachable!("the rate changes");
+        };
+        let rate = line.rate.at(start);
+        let takes = line.format.time_of(bytes, rate);
+        let ends = start + takes;
+        self.begun += takes;
+        self.latest = Latest {
+            rate: rate.0,
+            ends,
+            work: self.latest.work + u128::from(takes.0) * u128::from(rate.0),
+        };
+        *next = line.rate.begins(ends).unwrap_or(Time::LATEST);
+        takes
+    }
+
+    /// How long the latest transmission goes on after `time` at a port that is busy until `free_at`, if
+    /// one is in service just before `time`.
+    fn in_service(&self, time: Time, free_at: Time) -> Option<Span> {
+        let ends = match &self.times {
+            LineTimes::Lengths(_) => free_at,
+            LineTimes::Changing(_) => self.latest.ends,
+        };
+        (ends >= time).then(|| ends.since(time))
     }
 }
 
 impl Slotted {
     /// Creates the kernel of a port that `flows` cross, with one gate per class.
-    /// `times` are those of cells that differ in length, each a separate frame.
+    /// `times` are those of cells that differ.
     /// `counts` keeps Y_i and N_a even if no policy needs them. `foresight` permits decisions ahead
     /// of their time.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
-        (cell_time, times): (Span, Option<CellTimes>),
+        (cell_time, times): (Span, Option<LineTimes>),
         arrival_first: bool,
         flows: &[FlowShare],
         counts: bool,
@@ -153,22 +201,25 @@ impl Slotted {
         let in_order = scheduler.per_vc().is_none() && !scheduler.looks_at_queues();
         let can_be_below_limits =
             |flow: &FlowShare| gates[flow.class as usize].limits().fits(0, false);
-        let has_room_below_limits = flows.iter().any(can_be_below_limits);
+        let changes = matches!(times, Some(LineTimes::Changing(_)));
+        // Each cell that may find a pause goes through the gate.
+        let has_room_below_limits = !changes && flows.iter().any(can_be_below_limits);
         let stays = gates.iter().all(|gate| !gate.needs().stored_cells);
         let counts_vcs = scheduler.per_vc().is_some_and(|s| counts[s.class()]);
         let goes_ahead = !scheduler.looks_at_queues() && !counts_vcs && stays && times.is_none();
         let counts_places = gates.iter().any(Gate::counts_places);
-        let lengths = times.map(|times| {
-            Box::new(Lengths {
+        let one_by_one = times.map(|times| {
+            Box::new(OneByOne {
                 times,
                 begun: Span::ZERO,
+                latest: Latest::default(),
                 bytes: counts_places.then(Bytes::default),
             })
         });
-        let takes_bulk = scheduler.per_vc().is_some() && lengths.is_none();
+        let takes_bulk = scheduler.per_vc().is_some() && one_by_one.is_none();
         Slotted {
             bulk: Bulk::new(takes_bulk, cell_time, vcs),
-            lengths,
+            one_by_one,
             has_room_below_limits,
             rounds: Rounds {
                 apply: in_order && has_room_below_limits && !counts_places,
@@ -229,7 +280,7 @@ impl Slotted {
                 break;
             }
             let ahead = limit - self.free_at;
-            let decisions = if ahead <= self.cell_time || self.lengths.is_some() {
+            let decisions = if ahead <= self.cell_time || self.one_by_one.is_some() {
                 1
             } else {
                 ahead.0.div_ceil(self.cell_time.0).min(self.total)
@@ -319,8 +370,8 @@ impl Slotted {
         if self.counts[class] {
             local = fabric.hops[cells.hop as usize].local as usize;
             if !AHEAD {
-                let places = match &self.lengths {
-                    Some(lengths) if lengths.bytes.is_some() => places_of(&cells),
+                let places = match &self.one_by_one {
+                    Some(each) if each.bytes.is_some() => places_of(&cells),
                     _ => n,
                 };
                 queue.count_out(local, places);
@@ -343,13 +394,31 @@ impl Slotted {
     fn transmit(&mut self, start: Time, cells: &QueuedCells) -> Run {
         let n = u64::from(cells.n());
         self.started += n;
-        let cell_time = match &mut self.lengths {
-            None => self.cell_time,
-            Some(lengths) => lengths.begin(cells),
+        let cell_time = match &mut self.one_by_one {
+            None => {
+                self.free_at = start + self.cell_time * n;
+                self.cell_time
+            }
+            Some(each) => each.begin(start, cells, &mut self.free_at),
         };
-        self.free_at = start + cell_time * n;
         self.waited(Waits::Equal(start - cells.arrived), n);
         cells.leaving(start, cell_time)
+    }
+
+    /// Brings the times without a rate up to date at an arrival: if no cell may begin, the port is busy
+    /// until one may.
+    #[cold]
+    fn pause_at(&mut self, now: Time) {
+        let line = self.one_by_one.as_ref().map(|each| &each.times);
+        let Some(LineTimes::Changing(line)) = line else {
+            return;
+        };
+        let Some((_, to)) = line.rate.last_pause(now) else {
+            return;
+        };
+        let to = to.min(Time::LATEST);
+        self.busy = to >= self.decided_before(now);
+        self.free_at = self.free_at.max(to);
     }
 
     /// Idle time of the port at `now`, in whole cell times; `None` while it is busy.
@@ -379,7 +448,7 @@ impl Slotted {
     /// Maxima of the queues, if they count bytes.
     #[inline]
     fn bytes(&self) -> Option<&Bytes> {
-        self.lengths.as_ref()?.bytes.as_ref()
+        self.one_by_one.as_ref()?.bytes.as_ref()
     }
 
     /// All waiting cells; those of one flow come in order.
@@ -435,30 +504,32 @@ impl Slotted {
         let waited = self.queue_time + self.runs().map(waited).sum::<u128>();
         // The cell in service, and those that were decided on ahead of time.
         let sends = self.busy && self.free_at >= time;
-        let begun = match &self.lengths {
-            Some(lengths) => lengths.begun,
-            None => self.cell_time * self.started,
-        };
-        let line_time = if sends {
-            begun - (self.free_at - time)
-        } else {
-            begun
-        };
-        let (in_service, ahead) = if sends && self.lengths.is_some() {
-            (1, 0)
-        } else if sends {
-            let last_start = self.free_at.since(time + self.cell_time);
-            let cells = (self.free_at - time).0 / self.cell_time.0 + 1;
-            (cells, waits_after(last_start, self.cell_time))
-        } else {
-            (0, 0)
-        };
+        let (mut line_time, mut line_work, mut in_service, mut ahead) = (Span::ZERO, 0, 0, 0);
+        match &self.one_by_one {
+            Some(each) => {
+                let left = each.in_service(time, self.free_at).filter(|_| self.busy);
+                let unsent = left.unwrap_or(Span::ZERO);
+                in_service = u64::from(left.is_some());
+                line_time = each.begun - unsent;
+                line_work = each.latest.work - u128::from(unsent.0) * u128::from(each.latest.rate);
+            }
+            None => {
+                line_time += self.cell_time * self.started;
+                if sends {
+                    let last_start = self.free_at.since(time + self.cell_time);
+                    in_service = (self.free_at - time).0 / self.cell_time.0 + 1;
+                    ahead = waits_after(last_start, self.cell_time);
+                    line_time = line_time - (self.free_at - time);
+                }
+            }
+        }
         let mut tally = PortTally {
             accepted: self.accepted,
             held: self.total + in_service,
             max_queue: self.max_queue,
             queue_time: waited - ahead,
             line_time,
+            line_work,
             ..PortTally::default()
         };
         for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {
@@ -478,9 +549,9 @@ impl Slotted {
     pub fn restart_largest(&mut self, time: Time) {
         self.begin_decided_before(time);
         self.max_queue = self.total + self.decided.total;
-        match &mut self.lengths {
-            Some(lengths) if lengths.bytes.is_some() => {
-                let bytes = lengths.bytes.as_mut().expect("it is there");
+        match &mut self.one_by_one {
+            Some(each) if each.bytes.is_some() => {
+                let bytes = each.bytes.as_mut().expect("it is there");
                 bytes.max_cells = self.waiting;
             }
             _ => {

@@ -2,8 +2,8 @@
 
 use super::Blueprint;
 use crate::ground::flow::{Flow, FlowId};
-use crate::ground::format::CellTimes;
-use crate::ground::units::Span;
+use crate::ground::line_rate::{ChangingLine, LineTimes};
+use crate::ground::units::{Span, Time};
 use crate::network::abr::{FeedbackPoint, Marks};
 use crate::network::capture::Captures;
 use crate::network::cells::{FrameState, FramesAt};
@@ -73,23 +73,32 @@ impl Blueprint<'_> {
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
-    /// Cell time of `link`; of its longest cells if they differ.
+    /// Cell time of `link` at the rate of time 0; of its longest cells if they differ.
     pub fn cell_ticks(&self, link: usize) -> Span {
         self.net.topology.cell_time(self.net.scenario, link)
     }
 
-    /// Time of the shortest cell of `link`.
+    /// Shortest time of a cell of `link`.
     pub fn shortest_ticks(&self, link: usize) -> Span {
         let shortest = self.net.topology.lengths[link].shortest;
         let scenario = self.net.scenario;
-        scenario.format.time_of(shortest, scenario.links[link].rate)
+        let fastest = scenario.links[link].highest_rate();
+        scenario.format.time_of(shortest, fastest)
     }
 
     /// Times of the cells of `link`, if they differ.
-    pub fn cell_times(&self, link: usize) -> Option<CellTimes> {
+    pub fn line_times(&self, link: usize) -> Option<LineTimes> {
         let scenario = self.net.scenario;
+        let (spec, format) = (&scenario.links[link], scenario.format);
+        if spec.changes_rate() {
+            return Some(LineTimes::Changing(Box::new(ChangingLine {
+                rate: spec.rates(),
+                format,
+                end: Time::ZERO + scenario.duration,
+            })));
+        }
         let are_equal = self.net.topology.lengths[link].are_equal();
-        (!are_equal).then(|| scenario.format.cell_times(scenario.links[link].rate))
+        (!are_equal).then(|| LineTimes::Lengths(format.cell_times(spec.rate)))
     }
 
     /// Builds the hops of all flows.

@@ -62,7 +62,9 @@ impl Blueprint<'_> {
         }
         let nics = has_shapers.into_iter().enumerate();
         let nics = nics.map(|(link, has_shapers)| {
-            Nic::new(self.cell_ticks(link), self.cell_times(link), has_shapers)
+            let longest = self.net.topology.lengths[link].longest;
+            let cell = (longest, self.cell_ticks(link));
+            Nic::new(cell, self.line_times(link), has_shapers)
         });
         let stages = scenario.hosts.iter();
         let stages =
@@ -160,6 +162,7 @@ impl Blueprint<'_> {
         ends.can_handle_ahead = sends_alone(other) && is_alone(flow, 1);
         ends.sends_alone = sends_alone(flow);
         ends.paced = paced;
+        ends.leaves_plainly = paced.is_none() && !scenario.links[flow.path[0]].changes_rate();
         let shape = vc.shape_of(flow.kind);
         ends.shaper = shape.map(|shape| Box::new(Shaper::new(shape, scenario.format)));
         ends

@@ -67,8 +67,8 @@ impl Blueprint<'_> {
             let counts = probe.as_ref().is_some_and(|probe| probe.counts_by_vc())
                 || captures.is_some_and(|captures| captures.is_of_link(link));
             let inputs = self.net.topology.inputs[link].iter();
-            let rate = |&input: &usize| self.net.scenario.links[input].rate;
-            let rates = std::iter::once(spec.rate).chain(inputs.map(rate));
+            let rate = |&input: &usize| self.net.scenario.links[input].highest_rate();
+            let rates = std::iter::once(spec.highest_rate()).chain(inputs.map(rate));
             ports.push(Port {
                 link,
                 lookahead,
@@ -197,7 +197,7 @@ impl Blueprint<'_> {
             &Spec::PerVc {
                 class,
                 unit: TurnUnit::Byte,
-            } if self.cell_times(link).is_none() => &Spec::PerVc {
+            } if self.net.topology.lengths[link].are_equal() => &Spec::PerVc {
                 class,
                 unit: TurnUnit::Cell,
             },
@@ -224,7 +224,7 @@ impl Blueprint<'_> {
         let kernel = Slotted::new(
             gates,
             scheduler,
-            (cell_time, self.cell_times(link)),
+            (cell_time, self.line_times(link)),
             first,
             &flows,
             counts,

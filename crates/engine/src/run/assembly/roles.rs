@@ -41,6 +41,7 @@ impl LinkRoles {
                 || watched[link]
                 || is_lossy(spec)
                 || !topology.lengths[link].are_equal()
+                || spec.changes_rate()
                 || sites.of_link(link).is_some();
             if topology.switch_of[link].is_some() && !inputs.is_empty() && is_station {
                 roles.port_of[link] = Some(roles.links_of_ports.len());

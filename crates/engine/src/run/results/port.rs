@@ -1,9 +1,10 @@
 //! Results of one port.
 
 use super::{VcResult, measuring_time, ratio};
+use crate::ground::units::Span;
 use crate::network::tally::{ClassTally, DropCounts, DropReason, MeasuredPort, PortTally, Tally};
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Asked, Class, DropPolicy, Scenario, Unit};
+use crate::text::scenario::{Asked, Class, DropPolicy, Link, Scenario, Unit};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -25,10 +26,12 @@ pub struct PortResult {
     pub name: String,
     /// Name of the port's switch.
     pub switch: String,
-    /// Rate of the outgoing link.
+    /// Rate of the outgoing link at the start of the run.
     pub rate_mbps: f64,
-    /// Whether cells can wait: there are several inputs, a faster input, or a drop policy that may
-    /// refuse any cell.
+    /// Mean rate of the outgoing link over the run. None if the rate does not change.
+    pub mean_rate_mbps: Option<f64>,
+    /// Whether cells can wait: there are several inputs, an input that may be faster, or a drop policy
+    /// that may refuse any cell.
     pub can_queue: bool,
     /// Cells that arrived.
     pub arrived_cells: u64,
@@ -57,10 +60,13 @@ pub struct PortResult {
     pub max_queue_bytes: Option<u64>,
     /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
-    /// Fraction of the whole run in which the link transmits.
+    /// Fraction of the whole run in which the link transmits. If its rate changes: what it sent,
+    /// relative to what it could send.
     pub utilisation: f64,
     /// Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells
-    /// on the line, relative to the link rate. None when no data frames cross it.
+    /// on the line, relative to the mean rate of the link
+    /// then. None when no data frames cross it, or if
+    /// that rate is 0.
     pub efficiency: Option<f64>,
     /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
@@ -74,7 +80,8 @@ pub struct PortResult {
     pub measured_max_queue_cells: Option<u64>,
     /// Mean number of waiting cells in the measuring time, over all classes.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Fraction of the measuring time in which the link transmits.
+    /// Fraction of the measuring time in which the link transmits, or what it sent relative to what it
+    /// could send.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
@@ -201,6 +208,9 @@ fn of(
     let line_mbps = line_rates(scenario, topology, link, vcs);
     let measured = counted.map(|counted| &counted.measured);
     let measured_time = measuring_time(scenario);
+    let begin = scenario.measure.warm_up;
+    let measuring = [begin, begin + measured_time];
+    let line = Line(spec);
     let unit = topology.unit(scenario, link);
     let lengths = topology.lengths[link];
     let in_bytes = |cells: u64, places: u64| {
@@ -250,6 +260,9 @@ fn of(
         name: spec.name.clone(),
         switch: spec.from.clone(),
         rate_mbps: spec.rate.as_mbps(),
+        mean_rate_mbps: spec
+            .changes_rate()
+            .then(|| line.mean_mbps([Span::ZERO, duration])),
         can_queue: counted.is_some(),
         arrived_cells: arrived,
         accepted_cells: port.accepted,
@@ -263,18 +276,44 @@ fn of(
         max_queue_cells: port.max_queue,
         max_queue_bytes: in_bytes(port.max_queue, port.max_places),
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
-        utilisation: tally.link_line_time[link].0 as f64 / duration.0 as f64,
-        efficiency: (!line_mbps.is_empty())
-            .then(|| line_mbps.iter().sum::<f64>() / spec.rate.as_mbps()),
+        utilisation: line.part(
+            [Span::ZERO, duration],
+            tally.link_line_time[link],
+            tally.link_line_work[link],
+        ),
+        efficiency: (!line_mbps.is_empty() && line.mean_mbps(measuring) > 0.0)
+            .then(|| line_mbps.iter().sum::<f64>() / line.mean_mbps(measuring)),
         measured_arrived_cells: measured.map(MeasuredPort::arrived),
         measured_sent_cells: measured.map(|m| m.sent),
         measured_dropped_cells: measured.map(MeasuredPort::dropped),
         measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped(), m.arrived())),
         measured_max_queue_cells: measured.map(|m| m.max_queue),
         measured_mean_queue_cells: measured.map(|m| m.queue_time as f64 / measured_time.0 as f64),
-        measured_utilisation: measured.map(|m| m.line_time.0 as f64 / measured_time.0 as f64),
+        measured_utilisation: measured.map(|m| line.part(measuring, m.line_time, m.line_work)),
         classes: classes.collect(),
         inputs: inputs.collect(),
+    }
+}
+
+/// The line of a port, for shares of what it could send.
+struct Line<'s>(&'s Link);
+
+impl Line<'_> {
+    /// Part of what the line could send in [from, to) that it sent: it took `time`, of which `work` is
+    /// the integral of the rates of its cells if the rate changes. 0 without a rate.
+    fn part(&self, [from, to]: [Span; 2], time: Span, work: u128) -> f64 {
+        if !self.0.changes_rate() {
+            return time.0 as f64 / (to - from).0 as f64;
+        }
+        match self.0.integral([from, to]) {
+            0 => 0.0,
+            capacity => work as f64 / capacity as f64,
+        }
+    }
+
+    /// Mean rate over [from, to), Mb/s.
+    fn mean_mbps(&self, time: [Span; 2]) -> f64 {
+        self.0.mean_rate(time) / 1e6
     }
 }
 

@@ -35,7 +35,7 @@ impl Files<'_> {
             tcp: vc.traffic.tcp().filter(|tcp| tcp.file_size.is_some()),
             stops: vc.stop.is_some_and(|stop| stop <= scenario.duration),
             end,
-            rate: scenario.links[topology.data_path(i)[0]].rate,
+            rate: scenario.links[topology.data_path(i)[0]].highest_rate(),
             clock: scenario.format.clock,
         }
     }

@@ -117,9 +117,13 @@ pub struct VcResult {
     pub cell_delay_variation_s: Option<f64>,
     /// Load of the source host's link: the sum of the mean rates of the host's sources that do not
     /// adapt, relative to the rate of the link. A shaped source counts with at most the rate of its
-    /// shaper. Above 1, the queue there grows throughout the run. Cells waiting in it count as
-    /// neither lost nor delayed.
+    /// shaper. If the rate of the link changes: what they offer in the run, relative to what the
+    /// link can carry in it.
     pub host_load: f64,
+    /// Whether these sources offer more than the link carries: `host_load` is above 1, or the rate
+    /// changes and does not suffice for some time. Then a queue grows there, and its cells
+    /// count as neither lost nor delayed.
+    pub host_overloaded: bool,
     /// Cells of all VCs at the source host's link when the run ended, waiting or being sent, and in
     /// the shapers before it. Those in the queue of an ABR end system are not there yet.
     pub host_queue_cells: u64,
@@ -265,6 +269,7 @@ fn end_systems(vc: &Vc, tally: &VcTally, duration_s: f64) -> Vec<EndSystemResult
 /// Load and queue of a host's outgoing link.
 struct HostLink {
     load: f64,
+    overloaded: bool,
     held: u64,
     counted: NicTally,
 }
@@ -286,6 +291,7 @@ fn hosts(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<HostLin
     let links = loads.iter().zip(held).zip(&tally.nics);
     let found = links.map(|((load, held), &counted)| HostLink {
         load: load.ratio(),
+        overloaded: load.is_too_much(),
         held,
         counted,
     });
@@ -381,6 +387,7 @@ fn of(
             .then(|| clock.seconds(tally.delay.max as f64)),
         cell_delay_variation_s: variation(&tally.delay, clock),
         host_load: host.load,
+        host_overloaded: host.overloaded,
         host_queue_cells: host.held,
         max_host_queue_cells: host.counted.max_queue,
         max_host_delay_s: host.counted.max_delay.as_seconds(clock),

@@ -17,6 +17,8 @@ pub enum Family {
     Switch,
     /// Links.
     Link,
+    /// Changes of the rate of a link.
+    Change,
     /// Virtual circuits.
     Vc,
     /// Traffic contracts.
@@ -45,7 +47,7 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 19] = [
+    pub const ALL: [Family; 20] = [
         Family::Scenario,
         Family::Format,
         Family::Measure,
@@ -53,6 +55,7 @@ impl Family {
         Family::Host,
         Family::Switch,
         Family::Link,
+        Family::Change,
         Family::Vc,
         Family::Contract,
         Family::Abr,
@@ -77,6 +80,7 @@ impl Family {
             Family::Host => "host",
             Family::Switch => "switch",
             Family::Link => "link",
+            Family::Change => "change",
             Family::Vc => "vc",
             Family::Contract => "contract",
             Family::Abr => "abr",
@@ -104,6 +108,7 @@ impl Family {
             Family::Link => {
                 "Links; `[[link]]`. A link that leaves a switch is one of the ports of that switch."
             }
+            Family::Change => "Changes of a rate; `changes` of a link.",
             Family::Vc => "Virtual circuits; `[[vc]]`.",
             Family::Queue => {
                 "Class queues; `cbr`, `vbr`, `abr`, `gfr` and `ubr` of a switch or link."

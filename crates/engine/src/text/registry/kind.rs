@@ -19,6 +19,8 @@ pub enum Kind {
         max: u64,
         /// Whether [`FAIR_SHARES`] is a value.
         fair_shares: bool,
+        /// Whether 0, below `min`, is a value.
+        zero: bool,
     },
     /// A length of time.
     Duration {
@@ -191,6 +193,7 @@ pub(super) const fn rate(min: u64, max: u64) -> Kind {
         min,
         max,
         fair_shares: false,
+        zero: false,
     }
 }
 

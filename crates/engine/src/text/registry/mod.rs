@@ -48,6 +48,7 @@ impl Family {
             Family::Host => nodes::HOST,
             Family::Switch => nodes::SWITCH,
             Family::Link => nodes::LINK,
+            Family::Change => nodes::CHANGE,
             Family::Vc => vc::VC,
             Family::Contract => police::CONTRACT,
             Family::Police => police::POLICE,

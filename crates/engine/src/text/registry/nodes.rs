@@ -5,8 +5,8 @@ use super::component::{Component, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::kind::{
-    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, choice, duration, integer,
-    rate,
+    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, POSITIVE_DURATION, choice,
+    duration, integer, rate,
 };
 
 const NODE_COUNT: Parameter = parameter(
@@ -64,6 +64,9 @@ pub(super) static SWITCH: &[Component] = &[Component {
     ..of(Family::Switch)
 }];
 
+/// Lowest rate of a line that is not 0.
+const LEAST_RATE: u64 = 1_000;
+
 const OF_LINK: &[Parameter] = &[
     parameter(
         "name",
@@ -85,7 +88,7 @@ const OF_LINK: &[Parameter] = &[
     ),
     parameter(
         "rate",
-        rate(1_000, MAX_RATE),
+        rate(LEAST_RATE, MAX_RATE),
         Required,
         "Rate of the line, counting all bytes of each cell. A line of 155.52 Mbps with SDH framing carries 149.76 Mbps of cells.",
     ),
@@ -99,7 +102,13 @@ const OF_LINK: &[Parameter] = &[
         "duplex",
         Kind::Bool,
         Bool(true),
-        "Whether there is also a link back, with the same rate and delay.",
+        "Whether there is also a link back, with the same rate, changes and delay.",
+    ),
+    parameter(
+        "changes",
+        Kind::List(&Kind::One(Family::Change)),
+        EmptyList,
+        "Changes of the rate during the run, in order of time. Refused at ports, also that of the link back, with feedback, the scheduler `guaranteed-rate` or guarantees.",
     ),
     parameter(
         "lose_frames",
@@ -133,6 +142,32 @@ pub(super) static LINK: &[Component] = &[Component {
     formula: "the k-th cell of a busy period that began at t0 leaves at t0 + k c, c = bits of a cell / rate rounded up to whole ticks (0.04 ps in aal5), and arrives `delay` later",
     parameters: &LINK_AND_QUEUES,
     ..of(Family::Link)
+}];
+
+pub(super) static CHANGE: &[Component] = &[Component {
+    name: "change",
+    help: "From `at` on, the line has this rate. A cell under way keeps its time.",
+    formula: "a cell that begins at t takes the rate of the last change with at <= t",
+    parameters: &[
+        parameter(
+            "at",
+            POSITIVE_DURATION,
+            Required,
+            "Time of the change, before the end of the run; a change comes before all else at its instant.",
+        ),
+        parameter(
+            "rate",
+            Kind::Rate {
+                min: LEAST_RATE,
+                max: MAX_RATE,
+                fair_shares: false,
+                zero: true,
+            },
+            Required,
+            "Rate from then on. At 0, no cell begins: cells wait as behind a cell in service.",
+        ),
+    ],
+    ..of(Family::Change)
 }];
 
 const PROCESSING_PARAMETERS: &[Parameter] = &[

@@ -164,7 +164,7 @@ pub(super) static PROBE: &[Component] = &[
     ),
     probe(
         "link-share",
-        "Share of a link's time that each class uses per interval, as one series per class.",
+        "Share of a link's time that each class uses per interval, as one series per class; of its time at the first rate, if that changes.",
         &[PORT, CLASS, INTERVAL],
     ),
     probe(

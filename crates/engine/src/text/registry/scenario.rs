@@ -213,6 +213,7 @@ pub(super) static MEASURE: &[Component] = &[Component {
                 min: 1,
                 max: MAX_RATE,
                 fair_shares: true,
+                zero: false,
             },
             Derived("none; efficiency is then undefined"),
             "Largest possible sum of the goodputs of VCs that carry frames. With \"fair shares\", it is the sum of max-min fair shares of the links.",

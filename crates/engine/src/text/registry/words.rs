@@ -69,6 +69,7 @@ impl Kind {
             Kind::Rate {
                 fair_shares: true, ..
             } => self.quantity(&format!(", or \"{FAIR_SHARES}\""), format),
+            Kind::Rate { zero: true, .. } => self.quantity(", or 0 bps", format),
             Kind::Duration { none: true, .. } => {
                 self.quantity(&format!(", or \"{NONE}\""), format)
             }

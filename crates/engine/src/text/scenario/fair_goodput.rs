@@ -9,6 +9,7 @@
 //! Ignored: TCP windows, bursts of shapers, ACKs, RM cells, scheduler shares and target utilisations.
 
 use crate::ground::fair::{FairVc, fair_rates};
+use crate::ground::flow::FlowKind;
 use crate::ground::units::BitRate;
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Carries, MaxGoodput, Scenario, Vc};
@@ -26,8 +27,15 @@ pub(crate) fn max_goodput(scenario: &Scenario, topology: &Topology) -> Option<Bi
 }
 
 /// Why the fair shares have no sum, and what would give one; `None` if they have a sum.
-pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
+pub(crate) fn unknown(scenario: &Scenario, topology: &Topology) -> Option<(String, String)> {
     let sending = sending(scenario);
+    if let Some(link) = changing(scenario, topology) {
+        let message = format!(
+            "cannot be computed: the rate of {} changes",
+            scenario.links[link].name
+        );
+        return Some((message, "a rate, or no `changes` on links of data".into()));
+    }
     if sending.len() > MOST_VCS {
         let message = format!(
             "cannot be computed for more than {MOST_VCS} VCs, and {} start before the end of the run",
@@ -46,6 +54,19 @@ pub(crate) fn unknown(scenario: &Scenario) -> Option<(String, String)> {
     })
 }
 
+/// The first link whose rate changes among those that the shares depend on.
+pub(crate) fn changing(scenario: &Scenario, topology: &Topology) -> Option<usize> {
+    let sending = sending(scenario);
+    let ways = sending.iter().flat_map(|&(index, vc)| {
+        let back = topology.flow(index, FlowKind::Ack);
+        let back = topology.flows[back.index()].path.iter();
+        let back = back.filter(|_| vc.traffic.sends_both_ways());
+        topology.data_path(index).iter().chain(back)
+    });
+    let mut links = ways.copied();
+    links.find(|&link| scenario.links[link].changes_rate())
+}
+
 /// The VCs that start before the end.
 fn sending(scenario: &Scenario) -> Vec<(usize, &Vc)> {
     let vcs = scenario.vcs.iter().enumerate();
@@ -61,10 +82,10 @@ pub(crate) fn sum(goodputs: &[(usize, f64)]) -> Option<u64> {
 }
 
 /// The VCs that carry frames, each with its goodput in bits per second. Empty above [`MOST_VCS`]
-/// VCs.
+/// VCs, or if the rate of a link that they depend on changes.
 pub(crate) fn fair_goodputs(scenario: &Scenario, topology: &Topology) -> Vec<(usize, f64)> {
     let vcs = sending(scenario);
-    if vcs.len() > MOST_VCS {
+    if vcs.len() > MOST_VCS || changing(scenario, topology).is_some() {
         return Vec::new();
     }
     let format = scenario.format;

@@ -91,7 +91,7 @@ fn queues(record: &Record) -> Vec<ClassQueue> {
 }
 
 /// Builds the links. Losses, scheduler and queues apply to the forward link; the backward link
-/// shares only rate and delay.
+/// shares only rate, changes and delay.
 fn links(scenario: &Record, things: &Things) -> Vec<Link> {
     let made = made(scenario, "link", |record| {
         let there = Link {
@@ -99,6 +99,7 @@ fn links(scenario: &Record, things: &Things) -> Vec<Link> {
             from: String::new(),
             to: String::new(),
             rate: field(record, "rate"),
+            changes: field(record, "changes"),
             delay: field(record, "delay"),
             lose_frames: field(record, "lose_frames"),
             lose_probability: field(record, "lose_probability"),

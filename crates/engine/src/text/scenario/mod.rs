@@ -7,8 +7,8 @@
 //! 3. `check`, `values` and `validate` check fields against the registry; the results are records
 //!    (`record`).
 //! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
-//! 5. `from_record` makes the model; `push_out`, `available`, `contracts`, `shape` and `time_limit`
-//!    check it as a whole.
+//! 5. `from_record` makes the model; `push_out`, `available`, `contracts`, `changes`, `shape` and
+//!    `time_limit` check it as a whole.
 //!
 //! `topology` turns names into indices and routes. `report` collects all problems (`problem`), so
 //! that they are reported together. `traffic`, `contract` and `port` define what kinds of traffic
@@ -16,6 +16,7 @@
 
 mod abr;
 mod available;
+mod changes;
 mod check;
 mod contract;
 mod contracts;
@@ -34,6 +35,7 @@ mod probes;
 mod problem;
 mod program;
 mod push_out;
+mod rates;
 mod read;
 mod record;
 pub(crate) mod report;

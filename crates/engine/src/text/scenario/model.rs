@@ -220,8 +220,11 @@ pub struct Link {
     pub from: String,
     /// Host or switch that the link enters.
     pub to: String,
-    /// Rate of the line, counting all bytes of each cell.
+    /// Rate of the line at time 0, counting all bytes of each cell.
     pub rate: BitRate,
+    /// Changes of the rate, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<RateChange>,
     /// Propagation delay.
     pub delay: Span,
     /// Indices of data frames lost on the link. Frames are counted from 0 as they enter it,
@@ -233,6 +236,16 @@ pub struct Link {
     pub scheduler: Option<Box<Scheduler>>,
     /// Class queues of this port. They replace the switch's queues of the same class.
     pub queues: Vec<ClassQueue>,
+}
+
+/// A change of the rate of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RateChange {
+    /// Time of the change.
+    pub at: Span,
+    /// Rate from then on; 0: no cell begins.
+    pub rate: BitRate,
 }
 
 /// A bidirectional connection on one route. Data flow from `from` to `to`; ACKs flow back.

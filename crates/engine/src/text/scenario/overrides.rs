@@ -72,7 +72,7 @@ pub(super) fn apply(
         }
         NamedStep::Back(there) => {
             let message = format!(
-                "`{}` is the backward direction of `link.{there}` and has its rate and delay",
+                "`{}` is the backward direction of `link.{there}` and has its rate, changes and delay",
                 shorten(steps[1])
             );
             let allowed = "the forward link; or `duplex = false` on it and a separate link back";

@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
 use super::{
-    available, check, contracts, from_record, overrides, probes, push_out, shape, syntax,
+    available, changes, check, contracts, from_record, overrides, probes, push_out, shape, syntax,
     time_limit, weights,
 };
 use crate::text::registry::Family;
@@ -88,9 +88,10 @@ fn resolve(
             weights::check(&network, &mut report);
             contracts::check(&network, &mut report);
             available::check(&network, &mut report);
+            changes::check(&network, &mut report);
             shape::check(&network, &mut report);
             time_limit::check(&network, &mut report);
-            max_goodput(&scenario, &mut report);
+            max_goodput(&scenario, &topology, &mut report);
             if report.is_empty() {
                 return Ok(scenario);
             }
@@ -100,9 +101,9 @@ fn resolve(
 }
 
 /// Reports an efficiency relative to fair shares whose sum is unknown.
-fn max_goodput(scenario: &Scenario, report: &mut Report) {
+fn max_goodput(scenario: &Scenario, topology: &Topology, report: &mut Report) {
     if scenario.measure.max_goodput == Some(MaxGoodput::FairShares)
-        && let Some((message, allowed)) = fair_goodput::unknown(scenario)
+        && let Some((message, allowed)) = fair_goodput::unknown(scenario, topology)
     {
         report.add("measure.max_goodput", message, allowed, None);
     }

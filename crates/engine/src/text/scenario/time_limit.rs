@@ -77,6 +77,14 @@ impl<'s> Loads<'s> {
                 let bits = bits[link][class as usize];
                 waits[link] += f64::min(bits, most) / scenario.links[link].rate.0 as f64;
             }
+            // Nothing begins after the end there.
+            let spec = &scenario.links[link];
+            if spec.changes_rate() {
+                let longest = topology.lengths[link].longest;
+                let slowest = spec.rates().lowest_above_zero();
+                let takes = scenario.format.time_of(longest, slowest);
+                waits[link] = takes.as_seconds(scenario.format.clock);
+            }
         }
         Loads {
             scenario,

@@ -3,8 +3,9 @@
 use crate::ground::flow::{Flow, FlowId, FlowKind};
 use crate::ground::format::CellLengths;
 use crate::ground::units::Span;
-use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Link, Scenario, Scheduler};
+use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Scenario, Scheduler};
 use crate::text::scenario::port;
+use crate::text::scenario::rates::Offer;
 use crate::text::scenario::threshold::{Size, Unit};
 use rustc_hash::FxHashMap;
 
@@ -36,21 +37,27 @@ pub struct Topology {
 /// Load that cell sources offer to the NIC of a link, and the capacity of that link.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLoad {
-    /// Sum of the sources' mean rates, bits per second.
+    /// Sum of the sources' mean rates, bits per second; over the run, if the rate of the link changes.
     pub offered_bps: f64,
-    /// Rate of the link, bits per second.
+    /// Mean rate of the link over the run, bits per second.
     pub rate_bps: f64,
+    /// Most bits that wait at the host at any time, if the rate of the link changes.
+    pub waiting_bits: Option<f64>,
 }
 
 impl HostLoad {
-    /// Offered load relative to the link's rate.
+    /// Offered load relative to the link's mean rate.
     pub fn ratio(self) -> f64 {
         self.offered_bps / self.rate_bps
     }
 
-    /// Whether the offered load exceeds the link's rate by more than rounding errors of the sum.
+    /// Whether the offered load exceeds the link's rate, at any time if that changes, by more than
+    /// rounding errors of the sum.
     pub fn is_too_much(self) -> bool {
-        self.ratio() > 1.0 + 1e-9
+        match self.waiting_bits {
+            None => self.ratio() > 1.0 + 1e-9,
+            Some(bits) => bits > 1.0,
+        }
     }
 }
 
@@ -122,34 +129,67 @@ impl Topology {
         &self.flows[self.flow(vc, FlowKind::Data).index()].path
     }
 
-    /// Time of a cell on `link`; of the longest that its flows send if they differ.
+    /// Time of a cell on `link` at the rate of time 0; of the longest that its flows send if they
+    /// differ.
     pub fn cell_time(&self, scenario: &Scenario, link: usize) -> Span {
         let rate = scenario.links[link].rate;
         scenario.format.time_of(self.lengths[link].longest, rate)
     }
 
     /// Whether the cells of `port` that come over `input` are as far apart as they take on the
-    /// port. The shortest cell may follow the longest one.
+    /// port, at any rates of the two. The shortest cell may follow the longest one.
     pub fn keeps_distance(&self, scenario: &Scenario, input: usize, port: usize) -> bool {
-        let rate = scenario.links[input].rate;
-        let shortest = self.lengths[port].shortest;
-        scenario.format.time_of(shortest, rate) >= self.cell_time(scenario, port)
+        let [input, out] = [input, port].map(|link| &scenario.links[link]);
+        let time = |bytes, rate| scenario.format.time_of(bytes, rate);
+        let lengths = self.lengths[port];
+        let slowest = out.lowest_rate();
+        slowest.0 > 0
+            && time(lengths.shortest, input.highest_rate()) >= time(lengths.longest, slowest)
     }
 
     /// Per link, the load that cell sources offer to its NIC. Links that leave a switch have none,
     /// nor do sources that start at the end of the run or later.
     pub fn host_loads(&self, scenario: &Scenario) -> Vec<HostLoad> {
-        let load = |link: &Link| HostLoad {
+        let load = |link: usize| HostLoad {
             offered_bps: 0.0,
-            rate_bps: link.rate.0 as f64,
+            rate_bps: scenario.mean_rate(link),
+            waiting_bits: None,
         };
-        let mut loads: Vec<HostLoad> = scenario.links.iter().map(load).collect();
+        let mut loads: Vec<HostLoad> = (0..scenario.links.len()).map(load).collect();
         for (index, vc) in scenario.vcs.iter().enumerate() {
-            if vc.start < scenario.duration {
-                loads[self.data_path(index)[0]].offered_bps += vc.offered_rate().unwrap_or(0.0);
+            let link = self.data_path(index)[0];
+            let offered = vc.offered_rate().filter(|_| vc.start < scenario.duration);
+            let part = match vc.offer(scenario.duration, scenario.format.clock) {
+                Some(Offer { from, to, .. }) if scenario.links[link].changes_rate() => {
+                    (to - from).0 as f64 / scenario.duration.0 as f64
+                }
+                _ => 1.0,
+            };
+            loads[link].offered_bps += part * offered.unwrap_or(0.0);
+        }
+        for (link, spec) in scenario.links.iter().enumerate() {
+            if spec.changes_rate() && self.host_of[link].is_some() {
+                loads[link].waiting_bits = Some(self.bits_ahead(scenario, link));
             }
         }
         loads
+    }
+
+    /// Most bits of sources that do not adapt that wait before `link` at any time, if all of them get
+    /// there at once.
+    pub fn bits_ahead(&self, scenario: &Scenario, link: usize) -> f64 {
+        let flows = self.crossing[link].iter();
+        let flows = flows.map(|id| &self.flows[id.index()]);
+        let data = flows.filter(|flow| flow.kind.is_data());
+        let clock = scenario.format.clock;
+        let offer = |flow: &Flow| scenario.vcs[flow.vc].offer(scenario.duration, clock);
+        let offers = data.filter_map(offer);
+        let (spec, sum) = (&scenario.links[link], |sum, offer: Offer| sum + offer.bps);
+        if !spec.changes_rate() && offers.clone().fold(0.0, sum) <= spec.rate.0 as f64 {
+            return 0.0;
+        }
+        let offers: Vec<Offer> = offers.collect();
+        spec.bits_ahead(&offers, scenario.duration, clock)
     }
 
     /// The scheduler of the port that sends on `link`: the link's own, else the switch's. `link`

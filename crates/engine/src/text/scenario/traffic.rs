@@ -243,7 +243,7 @@ impl Traffic {
     }
 
     /// The rate within bursts, their length and the pause between them, if the source has bursts.
-    fn bursts(&self) -> Option<(BitRate, [Span; 2])> {
+    pub(crate) fn bursts(&self) -> Option<(BitRate, [Span; 2])> {
         match *self {
             Traffic::Vbr { rate, on, off } => Some((rate, [on, off])),
             Traffic::Udp(udp) => Some((udp.rate, [udp.on?, udp.off])),

@@ -66,6 +66,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         | Family::Ensemble
         | Family::Switch
         | Family::Link
+        | Family::Change
         | Family::Police
         | Family::Shape => {}
     }

@@ -28,12 +28,15 @@ pub(crate) fn scalar(kind: &Kind, node: &Node, format: Format) -> Result<Json, F
             },
             Value::Text(t),
         ) if t == FAIR_SHARES => Ok(json!(FAIR_SHARES)),
-        (&Kind::Rate { min, max, .. }, _) => {
+        (&Kind::Rate { min, max, zero, .. }, _) => {
             let part = match node.place.in_text() {
                 true => FractionRule::Refuse,
                 false => FractionRule::Round,
             };
             let rate = quantity(units::RATE, part)?;
+            if zero && rate == 0 {
+                return Ok(json!(0));
+            }
             let min = min.max(format.least_rate().0);
             in_range(rate, min, max, |r| show_rate(BitRate(r)))
         }

@@ -127,13 +127,14 @@ impl WrittenAlike for Link {
             from: _,
             to: _,
             rate,
+            changes,
             delay,
             lose_frames,
             lose_probability,
             scheduler,
             queues,
         } = self;
-        (rate, delay) == (&other.rate, &other.delay)
+        (rate, changes, delay) == (&other.rate, &other.changes, &other.delay)
             && (lose_frames, lose_probability) == (&other.lose_frames, &other.lose_probability)
             && (scheduler, queues) == (&other.scheduler, &other.queues)
     }
@@ -360,7 +361,8 @@ fn toml(kind: &Kind, value: &Json, clock: Clock) -> Option<String> {
             value.to_string()
         }
         Kind::Bool | Kind::Integer { .. } | Kind::Number { .. } => value.to_string(),
-        Kind::List(Kind::One(_)) => return None,
+        // Things of a scenario have separate tables.
+        Kind::List(Kind::One(family)) if *family != Family::Change => return None,
         Kind::List(item) => {
             let items = value
                 .as_array()?

@@ -85,6 +85,7 @@ pub fn link(from: &str, to: &str, rate: BitRate, delay: Span) -> Link {
         from: from.into(),
         to: to.into(),
         rate,
+        changes: Vec::new(),
         delay,
         lose_frames: Vec::new(),
         lose_probability: Ratio::new(0, 1),

@@ -4,6 +4,7 @@
 //! bytes. Windows reach 1 GiB, delays 1000 s, and timers begin at 1 us. A run lasts as long as its
 //! cost allows.
 
+use super::changes::sometimes_slower;
 use super::components::{Scale, redraw};
 use super::draws::Draws;
 use super::edges::{LONGEST, MOST_CELLS as MOST_WAITING, MOST_TBE};
@@ -69,11 +70,11 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
     }
     net.duration = affordable(&net, wish);
     times(&mut net, draws);
-    Case {
+    let case = Case {
         scenario: net,
         ..case
-    }
-    .readable()
+    };
+    sometimes_slower(case.readable(), draws)
 }
 
 /// A time up to `little` in `percent` of 100 cases, otherwise up to `most`.

@@ -2,11 +2,12 @@
 //!
 //! `build` makes small networks, `random` and `ports` random ones with `components` of the registry,
 //! and `hostile` random ones at the edges of what the reader accepts. `edges` has these edges, and
-//! `formats` puts random networks into other formats. `invariants` checks any result. This module
-//! compares tallies.
+//! `formats` puts random networks into other formats, `changes` changes rates of their links.
+//! `invariants` checks any result. This module compares tallies.
 
 pub mod abr;
 pub mod build;
+pub mod changes;
 pub mod components;
 pub mod draws;
 pub mod edges;
@@ -65,6 +66,11 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
         "link_line_time".into(),
         &left.link_line_time,
         &right.link_line_time,
+    );
+    compare(
+        "link_line_work".into(),
+        &left.link_line_work,
+        &right.link_line_work,
     );
     compare("nics".into(), &left.nics, &right.nics);
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {

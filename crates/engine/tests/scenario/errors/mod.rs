@@ -3,6 +3,7 @@
 
 mod abr;
 mod any_value;
+mod changes;
 mod contracts;
 mod fields;
 mod files;

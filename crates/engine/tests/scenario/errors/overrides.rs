@@ -275,7 +275,7 @@ fn a_link_back_is_told_as_that_of_the_link_there() {
             &told,
             &[
                 "is the backward direction of `link.",
-                "has its rate and delay",
+                "has its rate, changes and delay",
                 "duplex = false",
             ],
         );

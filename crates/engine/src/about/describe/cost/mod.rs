@@ -73,6 +73,10 @@ const EACH_STATION_CELL: f64 = 2e-9;
 const EACH_CELL_IN_TURNS: f64 = 30e-9;
 /// Additional CPU seconds per cell in a class with per-VC queues.
 const EACH_CELL_BY_VC: f64 = 40e-9;
+/// Additional CPU seconds per cell at a port whose rate changes, which takes them one by one; and per
+/// cell of a source of cells whose host has such a link.
+const EACH_CELL_AT_CHANGES: f64 = 75e-9;
+const EACH_SENT_AT_CHANGES: f64 = 55e-9;
 /// Additional CPU seconds per cell at a port where a probe records each cell.
 const EACH_WATCHED_CELL: f64 = 45e-9;
 /// Additional CPU seconds per cell at a port whose link share is recorded.
@@ -192,6 +196,9 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
         let frames = ways * (data + acks);
         found.frames += frames;
         found.cpu_s += frames * each_frame(&vc.traffic, scenario.vcs.len());
+        if vc.traffic.cells().is_some() && scenario.links[there.path[0]].changes_rate() {
+            found.cpu_s += frames * EACH_SENT_AT_CHANGES;
+        }
         let of_flow = if both { [data + acks; 2] } else { [data, acks] };
         for (kind, frames) in FlowKind::FRAMES.into_iter().zip(of_flow) {
             if vc.shape_of(kind).is_some() {
@@ -226,10 +233,10 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
             (&there.path, demand.size, of_data + with(of_acks) + rm_cells),
             (&back.path, ack, of_acks + with(of_data) + rm_cells),
         ] {
-            let (mut slowest, mut stations) = (u64::MAX, 0);
+            let (mut slowest, mut stations) = (f64::INFINITY, 0);
             for &link in path {
-                let rate = scenario.links[link].rate.0;
-                let cells = cells.min(seconds * rate as f64 / size.cell_bits());
+                let rate = scenario.mean_rate(link);
+                let cells = cells.min(seconds * rate / size.cell_bits());
                 found.cells += cells;
                 if is_station(link) {
                     found.station_cells += cells;
@@ -244,6 +251,9 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
                     {
                         let is_lost = usize::from(demand.survives < 1.0);
                         each += EACH_CELL_BY_VC + rankings[&link][is_lost];
+                    }
+                    if scenario.links[link].changes_rate() && net.port(link).is_some() {
+                        each += EACH_CELL_AT_CHANGES;
                     }
                     each += at_probes(link).unwrap_or(&0.0);
                     found.cpu_s += cells * each;
@@ -277,10 +287,10 @@ fn rm_cells_each_way(
 ) -> f64 {
     let vc = &scenario.vcs[index];
     let path = topology.data_path(index).iter();
-    let slowest = path.map(|&link| scenario.links[link].rate.0).min();
-    let most = abr.pcr.map_or(u64::MAX, |pcr| pcr.0);
+    let slowest = path.map(|&link| scenario.mean_rate(link));
+    let most = abr.pcr.map_or(f64::INFINITY, |pcr| pcr.0 as f64);
     let (format, clock) = (scenario.format, scenario.format.clock);
-    let rate = format.cells_in(most.min(slowest.unwrap_or(1)) as f64);
+    let rate = format.cells_in(slowest.fold(most, f64::min));
     let from = vc.start.as_seconds(clock);
     let seconds = (scenario.duration.as_seconds(clock) - from).max(0.0);
     let most = rate * seconds;
@@ -361,12 +371,15 @@ fn in_program(queue: &ClassQueue, cells: u32) -> f64 {
     asked * policy.program.steps as f64 * EACH_STEP
 }
 
-/// Whether cells are handled one by one when they leave `link`: the link loses some, or a switch
-/// delays each by its own time.
+/// Whether cells are handled one by one when they leave `link`: the link loses some or changes
+/// its rate, or a switch delays each by its own time.
 fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
     let switch = topology.enters[link].map(|s| &scenario.switches[s]);
     let delay = switch.and_then(|s| s.processing);
-    crate::network::loss::is_lossy(&scenario.links[link]) || delay.is_some_and(|p| !is_constant(&p))
+    let spec = &scenario.links[link];
+    crate::network::loss::is_lossy(spec)
+        || spec.changes_rate()
+        || delay.is_some_and(|p| !is_constant(&p))
 }
 
 /// Demand on a link.
@@ -406,9 +419,9 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<L
             asked.to = asked.to.max(to);
         }
     }
-    let share = |(asked, link): (&LinkDemand, &crate::text::scenario::Link)| {
+    let share = |(asked, link): (&LinkDemand, usize)| {
         let seconds = (asked.to - asked.from).max(0.0);
-        let most = scenario.format.cells_in(seconds * link.rate.0 as f64);
+        let most = scenario.format.cells_in(seconds * scenario.mean_rate(link));
         let [firm, yielding] = asked.cells;
         // Yielding sources get something between the bursts of others.
         let left = (most - firm).max(0.1 * most);
@@ -418,7 +431,7 @@ fn shares(scenario: &Scenario, topology: &Topology, demands: &[Demand]) -> Vec<L
             load: (firm + yielding) / most.max(f64::MIN_POSITIVE),
         }
     };
-    asked.iter().zip(&scenario.links).map(share).collect()
+    asked.iter().zip(0..).map(share).collect()
 }
 
 /// Start and stop of a VC's source, in seconds.
@@ -453,7 +466,9 @@ fn demand(scenario: &Scenario, topology: &Topology, index: usize) -> Demand {
     };
     let size = vc.traffic.frame_size(format);
     let path = topology.data_path(index).iter();
-    let slowest = path.map(|&l| scenario.links[l].rate.0).min().unwrap_or(1) as f64;
+    let slowest = path
+        .map(|&l| scenario.mean_rate(l))
+        .fold(f64::INFINITY, f64::min);
     let round = round_trip(scenario, topology, index, size);
     let file = tcp
         .file_size
@@ -504,8 +519,9 @@ pub(super) fn round_trip(
         let mut slowest = f64::INFINITY;
         for &link in &flow.path {
             let spec = &scenario.links[link];
-            slowest = slowest.min(spec.rate.0 as f64);
-            time += spec.delay.as_seconds(format.clock) + cell_bits / spec.rate.0 as f64;
+            let rate = scenario.mean_rate(link);
+            slowest = slowest.min(rate);
+            time += spec.delay.as_seconds(format.clock) + cell_bits / rate;
             let switch = topology.enters[link].and_then(|s| scenario.switches[s].processing);
             time += switch.map_or(0.0, mean_s);
         }

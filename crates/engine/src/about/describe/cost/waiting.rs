@@ -19,7 +19,7 @@ struct Together {
     inputs: FxHashSet<usize>,
     /// Cells of the shortest first frame, and rate of the slowest input.
     cells: u32,
-    rate: u64,
+    rate: f64,
 }
 
 /// Changes the demand of TCPs whose first frames fill a buffer before any of them is complete.
@@ -56,7 +56,7 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
             let key = (vc.class, vc.start.0 + arrives.sum::<u64>());
             let group = groups.entry(key).or_insert_with(|| Together {
                 cells: u32::MAX,
-                rate: u64::MAX,
+                rate: f64::INFINITY,
                 ..Together::default()
             });
             let first = if tcp.handshake {
@@ -64,8 +64,8 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
             } else {
                 demands[flow.vc].size
             };
-            let rates = upstream.iter().map(|&l| scenario.links[l].rate.0);
-            group.rate = rates.fold(group.rate, u64::min);
+            let rates = upstream.iter().map(|&l| scenario.mean_rate(l));
+            group.rate = rates.fold(group.rate, f64::min);
             group.cells = group.cells.min(first.cells());
             group.inputs.insert(input);
             group.vcs.push(flow.vc);
@@ -75,7 +75,7 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
             let buffer = queue.room().map_or(f64::INFINITY, |cells| cells as f64);
             let begun = (group.inputs.len() as f64).min(queue.smallest_refusal().max(1) as f64);
             let cells = f64::from(group.cells);
-            let sent = cells * scenario.links[link].rate.0 as f64 / group.rate as f64;
+            let sent = cells * scenario.mean_rate(link) / group.rate;
             if begun * cells <= buffer + sent {
                 continue;
             }

@@ -190,7 +190,7 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
     }
     let part = |link: usize, load: f64| {
         let higher = higher_rate(scenario, topology, link) * Format::AAL5.cell_bits as f64;
-        (scenario.links[link].rate.0 as f64 - higher) / load
+        (scenario.mean_rate(link) - higher) / load
     };
     let lacks_feedback = |link: usize| {
         let port = net.port(link).filter(|port| port.can_queue);
@@ -204,13 +204,17 @@ fn ports_beyond_feedback(net: &Resolved<'_>, shares: &[(usize, f64)]) -> Option<
         .collect();
     slow.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (_, link, load, names) = slow.first()?;
-    let Link { name, rate, .. } = &scenario.links[*link];
+    let spec = &scenario.links[*link];
+    let remedy = match spec.changes_rate() {
+        true => "",
+        false => "set `abr.feedback` there or ",
+    };
     Some(format!(
-        "feedback lets {} send {:.3} Mb/s through {name}, which has {} and no feedback, so its queue grows; \
-         set `abr.feedback` there or lower `pcr`{}",
+        "feedback lets {} send {:.3} Mb/s through {}, which has {} and no feedback, so its queue grows; {remedy}lower `pcr`{}",
         named(names),
         load / 1e6,
-        show_rate(*rate),
+        spec.name,
+        scenario.shown_rate(*link),
         match slow.len() - 1 {
             0 => String::new(),
             others => format!(" (also at {others} more)"),

@@ -6,7 +6,7 @@ use crate::ground::units::BitRate;
 use crate::run::resolved::Resolved;
 use crate::text::notation::show::show_rate;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, Link, Police, Scenario, Scheduler};
+use crate::text::scenario::{Class, ClassQueue, Police, Scenario, Scheduler};
 use std::collections::BTreeMap;
 
 /// Notes about guarantees and weights of VCs that no port serves per VC, once per class.
@@ -42,7 +42,7 @@ pub(super) fn unused_shares(net: &Resolved<'_>) -> Vec<String> {
 }
 
 /// Notes about links slower than the sum of the sustained rates on them. Minimum rates alone never
-/// get here: the reader refuses such sums.
+/// get here unless the rate changes: the reader refuses such sums.
 pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<String> {
     let mut sums: BTreeMap<usize, (u64, Vec<&str>)> = BTreeMap::new();
     for (index, vc) in scenario.vcs.iter().enumerate() {
@@ -58,13 +58,20 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
         }
     }
     let sentence = |(link, (sum, names)): (usize, (u64, Vec<&str>))| {
-        let Link { name, rate, .. } = &scenario.links[link];
+        let spec = &scenario.links[link];
+        let rate = spec.lowest_rate();
+        let at_times = if spec.changes_rate() { " at times" } else { "" };
+        let remedy = match spec.changes_rate() {
+            true => "lower these rates or keep that of the link",
+            false => "lower `scr` or use a faster link",
+        };
         (sum > rate.0).then(|| {
             format!(
-                "the contracts of {} promise {} in total on {name}, which has only {}, so not all can be kept; lower `scr` or use a faster link",
+                "the contracts of {} promise {} in total on {}, which has only {}{at_times}, so not all can be kept; {remedy}",
                 named(&names),
                 show_rate(BitRate(sum)),
-                show_rate(*rate)
+                spec.name,
+                show_rate(rate)
             )
         })
     };

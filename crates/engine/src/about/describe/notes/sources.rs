@@ -75,6 +75,16 @@ pub(super) fn overloaded_hosts(scenario: &Scenario, topology: &Topology) -> Vec<
     let noun = scenario.format.noun();
     let links = scenario.links.iter().zip(loads);
     let sentence = |(link, load): (&Link, HostLoad)| {
+        if let Some(bits) = load.waiting_bits {
+            return format!(
+                "the {noun} sources of the host {} offer {:.3} Mb/s in the mean to the link {}, whose rate changes: up to {} bytes wait at the \
+                 host, and count neither as lost nor as delayed; use lower rates",
+                link.from,
+                load.offered_bps / 1e6,
+                link.name,
+                (bits / 8.0).ceil(),
+            );
+        }
         format!(
             "the {noun} sources of the host {} offer {:.3} Mb/s to the link {}, which has {:.3} Mb/s: {noun}s that wait at the host \
              count neither as lost nor as delayed; use lower rates",
@@ -95,14 +105,16 @@ pub(super) fn fast_shapers(scenario: &Scenario, topology: &Topology) -> Option<S
             vc.shape?.rate,
             &scenario.links[topology.data_path(index)[0]],
         );
-        (rate >= link.rate).then_some((rate.0 as f64, vc.name.as_str(), link))
+        let fastest = link.highest_rate();
+        (rate >= fastest).then_some((rate.0 as f64, vc.name.as_str(), link))
     });
     let (rate, link, names) = largest(fast)?;
     Some(format!(
-        "the shaper of {names} is not slower than the link behind it: {:.3} Mb/s, and {} has {:.3} Mb/s; lower `shape.rate`",
+        "the shaper of {names} is not slower than the link behind it: {:.3} Mb/s, and {} has {}{:.3} Mb/s; lower `shape.rate`",
         rate / 1e6,
         link.name,
-        link.rate.0 as f64 / 1e6,
+        if link.changes_rate() { "at most " } else { "" },
+        link.highest_rate().0 as f64 / 1e6,
     ))
 }
 
@@ -169,6 +181,27 @@ mod tests {
         let late = format!(r#"start = "1 s", {}"#, cbr("800 kbps"));
         let found = host_notes(&late, tcp);
         assert!(matches!(&found[..], [note] if note.starts_with("no data from")));
+    }
+
+    #[test]
+    fn a_host_whose_link_pauses_is_noted_if_cells_wait_then() {
+        let notes = |more: &str| {
+            let text = format!(
+                r#"
+                duration = "10 s"
+                host = [{{ name = "a" }}, {{ name = "b" }}]
+                link = [{{ from = "a", to = "b", rate = "100 Mbps", changes = [{{ at = "2 s", rate = "0 bps" }}, {{ at = "4 s", rate = "100 Mbps" }}] }}]
+                vc = [{{ from = "a", to = "b", {more} }}]
+                "#
+            );
+            notes_of(&text)
+        };
+        let cbr = r#"traffic = { kind = "cbr", rate = "60 Mbps" }"#;
+        let waits = "the cell sources of the host a offer 60.000 Mb/s in the mean to the link a->b, whose rate changes: up to 15000000 bytes wait \
+                     at the host, and count neither as lost nor as delayed; use lower rates";
+        assert_eq!(notes(cbr), [waits]);
+        assert!(notes(&format!(r#"start = "4 s", {cbr}"#)).is_empty());
+        assert!(notes(r#"traffic = { kind = "tcp" }"#).is_empty());
     }
 
     #[test]

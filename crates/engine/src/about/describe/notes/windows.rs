@@ -4,9 +4,9 @@ use super::{largest, named};
 use crate::about::describe::cost::{acks_per_segment, round_trip};
 use crate::ground::flow::FlowKind;
 use crate::run::resolved::Resolved;
-use crate::text::notation::show::{show_bytes, show_rate};
+use crate::text::notation::show::show_bytes;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, Link, Scenario, TcpParams};
+use crate::text::scenario::{Class, Scenario, TcpParams};
 use std::collections::BTreeMap;
 
 /// Notes about TCPs whose window is less than their fair share of the links in a round trip. Names
@@ -152,7 +152,7 @@ pub(super) fn slow_ways_back(
             names.push(&vc.name);
         }
     }
-    let part = |link: usize, bits: f64| scenario.links[link].rate.0 as f64 / bits;
+    let part = |link: usize, bits: f64| scenario.mean_rate(link) / bits;
     let slow = needs
         .iter()
         .filter(|&(&link, &(bits, _))| part(link, bits) < ENOUGH);
@@ -161,13 +161,13 @@ pub(super) fn slow_ways_back(
         .iter()
         .copied()
         .min_by(|(a, (x, _)), (b, (y, _))| part(**a, *x).total_cmp(&part(**b, *y)))?;
-    let Link { name, rate, .. } = &scenario.links[link];
     Some(format!(
-        "the ACKs of {} need {:.3} Mb/s of {name} for fair shares of the links, but it has {}: unless ACKs are lost, \
+        "the ACKs of {} need {:.3} Mb/s of {} for fair shares of the links, but it has {}: unless ACKs are lost, \
          goodput is limited to {:.1} % of these shares; raise its rate{}",
         named(names),
         bits / 1e6,
-        show_rate(*rate),
+        scenario.links[link].name,
+        scenario.shown_rate(link),
         100.0 * part(link, *bits),
         match slow.len() - 1 {
             0 => String::new(),
