@@ -49,13 +49,13 @@ class Epd(Component, policy="epd"):
     Fields:
         threshold: T, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1.
             Default: K - reserve.
-        reserve: Places reserved for frames that have begun, if no threshold is given; at most K. With a buffer in
-            bytes, one of the two is required. Allowed: "0 cells" to "1000000000 cells"; units: cells, cell.
-            Default: 200 cells, but at most K / 2.
+        reserve: Part of the buffer reserved for frames that have begun, if no threshold is given; at most K. With a
+            buffer in bytes, one of the two is required. Allowed: cells, "800 cells", or a fraction of the buffer
+            from 0 to 1. Default: 200 cells, but at most K / 2.
     """
 
     threshold: str | float | None = None
-    reserve: str | None = None
+    reserve: str | float | None = None
 
 
 class SelectiveDrop(Component, policy="selective-drop"):

@@ -317,7 +317,7 @@ fn runs_at_other_distances_than_the_cell_time_wait_as_the_model_says() {
     let burst = build::vbr(BitRate(100_000_000), us(300), ms(3));
     let epd = DropPolicy::Epd {
         threshold: None,
-        reserve: Some(Size::Cells(30)),
+        reserve: Some(Threshold::Cells(30)),
     };
     for (buffer, drop) in [
         (None, DropPolicy::TailDrop),

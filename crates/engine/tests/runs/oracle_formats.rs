@@ -71,7 +71,7 @@ proptest! {
         let drop = if counts {
             DropPolicy::SelectiveDrop { r: Threshold::Cells(buffer / 2), z: Ratio::new(6, 5) }
         } else {
-            DropPolicy::Epd { threshold: None, reserve: Some(Size::Cells(buffer / 3)) }
+            DropPolicy::Epd { threshold: None, reserve: Some(Threshold::Cells(buffer / 3)) }
         };
         let rate = BitRate(gigabits * 1_000_000_000);
         prop_assert_eq!(format.rounding(rate), 0.0);

@@ -10,7 +10,7 @@ use crate::oracle_schedulers::{random_scheduler, with_schedulers};
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::scenario::*;
 use cellyard_engine::testing::DropReason;
-use cellyard_engine::units::{BitRate, Span};
+use cellyard_engine::units::{BitRate, Ratio, Span};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -71,7 +71,8 @@ impl InBytes {
         match drop {
             DropPolicy::Epd { threshold, reserve } => {
                 threshold.iter_mut().for_each(|t| self.threshold(t));
-                *reserve = Some(self.size(reserve.unwrap_or(Size::Cells(15))));
+                reserve.iter_mut().for_each(|r| self.threshold(r));
+                reserve.get_or_insert(Threshold::Fraction(Ratio::new(1, 10)));
             }
             DropPolicy::SelectiveDrop { r, .. } => self.threshold(r),
             DropPolicy::Fba { r, k_fba, .. } => {

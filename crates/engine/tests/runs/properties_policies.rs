@@ -67,7 +67,7 @@ fn each_policy_improves_what_its_paper_says() {
     let tail_drop = means(DropPolicy::TailDrop);
     let epd = means(DropPolicy::Epd {
         threshold: None,
-        reserve: Some(Size::Cells(200)),
+        reserve: Some(Threshold::Cells(200)),
     });
     let selective = means(DropPolicy::SelectiveDrop { r, z });
     let fba = means(DropPolicy::Fba { r, z, k_fba: None });
@@ -152,7 +152,7 @@ fn red_keeps_the_queue_short_and_atm_red_loses_frames_whole() {
     };
     let (epd, _, _) = outcome(DropPolicy::Epd {
         threshold: None,
-        reserve: Some(Size::Cells(200)),
+        reserve: Some(Threshold::Cells(200)),
     });
     let segment_cells = None;
     for (policy, whole) in [

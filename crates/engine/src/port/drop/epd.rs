@@ -28,12 +28,17 @@ impl Epd {
     /// Creates the policy with `threshold`, or with `buffer` - `reserve` (at least 0) if that is
     /// absent.
     /// Without both, the reserve is [`usual_reserve`].
-    pub fn new(threshold: Option<Threshold>, reserve: Option<u64>, buffer: Option<u64>) -> Epd {
+    pub fn new(
+        threshold: Option<Threshold>,
+        reserve: Option<Threshold>,
+        buffer: Option<u64>,
+    ) -> Epd {
         let threshold = match threshold {
             Some(t) => resolve(t, buffer),
-            None => buffer.map(|k| {
-                let reserve = reserve.unwrap_or_else(|| usual_reserve(k));
-                Ratio::new(k.saturating_sub(reserve), 1)
+            None => buffer.and_then(|k| {
+                let reserve = reserve.unwrap_or_else(|| Threshold::Cells(usual_reserve(k)));
+                let Ratio { num, den } = resolve(reserve, buffer)?;
+                Some(Ratio::new((k * den).saturating_sub(num), den))
             }),
         };
         Epd { threshold }
@@ -68,7 +73,7 @@ mod tests {
 
     #[test]
     fn refuses_above_the_threshold_only() {
-        let epd = Epd::new(None, Some(200), Some(1000));
+        let epd = Epd::new(None, Some(Threshold::Cells(200)), Some(1000));
         assert!(!epd.refuses(&queue(800, 0, 0)));
         assert!(epd.refuses(&queue(801, 0, 0)));
         assert_eq!(epd.smallest_refusal(), 801);
@@ -92,7 +97,7 @@ mod tests {
         let half = Threshold::Fraction(Ratio::new(1, 2));
         let epd = Epd::new(Some(half), None, Some(1005));
         assert_eq!(epd.threshold(0, &queue(600, 0, 0)), Some(502.5));
-        let unlimited = Epd::new(None, Some(200), None);
+        let unlimited = Epd::new(None, Some(Threshold::Cells(200)), None);
         assert_eq!(unlimited.threshold(0, &queue(600, 0, 0)), None);
     }
 
@@ -106,9 +111,23 @@ mod tests {
         assert_eq!(epd.smallest_refusal(), 905);
     }
 
+    /// A tenth of 1005 is reserved, which leaves 904.5. So it is a threshold of nine tenths.
+    #[test]
+    fn a_reserve_is_a_part_of_the_buffer_too() {
+        let tenth = Threshold::Fraction(Ratio::new(1, 10));
+        let epd = Epd::new(None, Some(tenth), Some(1005));
+        assert_eq!(epd.threshold(0, &queue(0, 0, 0)), Some(904.5));
+        assert!(!epd.refuses(&queue(904, 0, 0)));
+        assert!(epd.refuses(&queue(905, 0, 0)));
+        let whole = Threshold::Fraction(Ratio::new(1, 1));
+        assert_eq!(Epd::new(None, Some(whole), Some(7)).smallest_refusal(), 1);
+        let unlimited = Epd::new(None, Some(tenth), None);
+        assert_eq!(unlimited.threshold(0, &queue(0, 0, 0)), None);
+    }
+
     #[test]
     fn unlimited_buffer_never_refuses() {
-        let epd = Epd::new(None, Some(200), None);
+        let epd = Epd::new(None, Some(Threshold::Cells(200)), None);
         assert!(!epd.refuses(&queue(u64::MAX, 0, 0)));
         assert_eq!(epd.smallest_refusal(), u64::MAX);
     }

@@ -393,9 +393,7 @@ impl Policy {
             #[cfg(not(test))]
             DropPolicy::TailDrop => TailDrop.into(),
             DropPolicy::Ppd => Ppd.into(),
-            DropPolicy::Epd { threshold, reserve } => {
-                Epd::new(threshold, reserve.map(Size::stated), buffer).into()
-            }
+            DropPolicy::Epd { threshold, reserve } => Epd::new(threshold, reserve, buffer).into(),
             DropPolicy::SelectiveDrop { r, z } => SelectiveDrop::new(r, z, buffer).into(),
             DropPolicy::Fba { r, z, k_fba } => {
                 Fba::new(r, z, k_fba.map(Size::stated).or(buffer), buffer).into()

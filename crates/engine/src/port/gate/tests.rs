@@ -7,7 +7,7 @@ use crate::port::drop::testing;
 use crate::testing::run_tally;
 use crate::text::options::Kernel;
 use crate::text::scenario::{
-    DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Size, Threshold, read_toml,
+    DropPolicy, GcraForm, Police, PoliceAction, RedParams, Scenario, Threshold, read_toml,
 };
 
 const NOW: Time = Time(5);
@@ -68,7 +68,7 @@ fn epd(rest: RestOfFrame) -> Gate {
     gate(
         &DropPolicy::Epd {
             threshold,
-            reserve: Some(Size::Cells(0)),
+            reserve: Some(Threshold::Cells(0)),
         },
         rest,
     )

@@ -107,9 +107,9 @@ pub(super) static DROP: &[Component] = &[
             ),
             parameter(
                 "reserve",
-                PLACES,
+                Kind::Threshold,
                 Derived("200 cells, but at most K / 2"),
-                "Places reserved for frames that have begun, if no threshold is given; at most K. With a buffer in bytes, one of the two is required.",
+                "Part of the buffer reserved for frames that have begun, if no threshold is given; at most K. With a buffer in bytes, one of the two is required.",
             ),
         ],
         ..of(Family::Drop)

@@ -72,7 +72,7 @@ fn lengths_fit(queue: &ClassQueue, unit: Unit, k: Option<u64>, path: &str, repor
         report.add_once(
             &format!("{path}.drop"),
             "has no default threshold in a queue that counts bytes".into(),
-            "{ policy = \"epd\", threshold = 0.9 }, or a `reserve` in bytes".into(),
+            "{ policy = \"epd\", threshold = 0.9 }, or a `reserve`".into(),
         );
     }
     for (field, given, is_within) in lengths(&queue.drop) {
@@ -119,12 +119,11 @@ fn lengths(drop: &DropPolicy) -> Vec<(String, Size, bool)> {
     };
     match drop {
         DropPolicy::Epd { threshold, reserve } => {
-            let threshold = threshold.as_ref().and_then(|t| of("threshold", t));
-            let reserve = reserve.filter(|_| threshold.is_none());
-            threshold
-                .into_iter()
-                .chain(reserve.map(|size| ("reserve".into(), size, true)))
-                .collect()
+            let given = match threshold {
+                Some(threshold) => of("threshold", threshold),
+                None => reserve.as_ref().and_then(|r| of("reserve", r)),
+            };
+            given.into_iter().collect()
         }
         DropPolicy::SelectiveDrop { r, .. } => of("r", r).into_iter().collect(),
         DropPolicy::Fba { r, k_fba, .. } => {

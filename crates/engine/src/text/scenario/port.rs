@@ -55,7 +55,7 @@ pub enum DropPolicy {
         threshold: Option<Threshold>,
         /// Reserved for the rest of frames already begun. Absent: 200 cells, but at most half of
         /// the buffer.
-        reserve: Option<Size>,
+        reserve: Option<Threshold>,
     },
     /// Selective drop (`port::drop::selective_drop`).
     SelectiveDrop {

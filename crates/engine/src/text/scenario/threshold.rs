@@ -78,7 +78,7 @@ impl Size {
 
 /// A queue length, in places or as a fraction of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", from = "Written")]
 pub enum Threshold {
     /// Cells.
     Cells(u64),
@@ -86,4 +86,30 @@ pub enum Threshold {
     Bytes(u64),
     /// Fraction of K.
     Fraction(Ratio),
+}
+
+/// Forms in which a [`Threshold`] is read: earlier versions wrote a reserve in cells as a number.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Number(u64),
+    Named(Named),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Named {
+    Cells(u64),
+    Bytes(u64),
+    Fraction(Ratio),
+}
+
+impl From<Written> for Threshold {
+    fn from(written: Written) -> Threshold {
+        match written {
+            Written::Number(cells) | Written::Named(Named::Cells(cells)) => Threshold::Cells(cells),
+            Written::Named(Named::Bytes(bytes)) => Threshold::Bytes(bytes),
+            Written::Named(Named::Fraction(fraction)) => Threshold::Fraction(fraction),
+        }
+    }
 }

@@ -665,7 +665,9 @@ fn thresholds(record: &Record, path: &str, report: &mut Report) {
     let policy = text(drop, "policy").and_then(|name| Family::Drop.find(name));
     for parameter in policy.map_or(&[][..], |policy| policy.parameters) {
         let cells = drop.get(parameter.name).and_then(|t| t["cells"].as_u64());
-        if matches!(parameter.kind, Kind::Threshold) && cells.is_some_and(|c| c > buffer) {
+        // [`reserve`] is about the other one.
+        let is_threshold = matches!(parameter.kind, Kind::Threshold) && parameter.name != "reserve";
+        if is_threshold && cells.is_some_and(|c| c > buffer) {
             let at = join(path, &format!("drop.{}", parameter.name));
             let by_default = if report.is_written(&at) {
                 String::new()
@@ -693,7 +695,10 @@ fn reserve(record: &Record, path: &str, report: &mut Report) {
         return;
     };
     if is_left_out(drop, "threshold")
-        && let Some(reserve) = number(drop, "reserve").filter(|&r| r > buffer)
+        && let Some(reserve) = drop
+            .get("reserve")
+            .and_then(|reserve| reserve["cells"].as_u64())
+            .filter(|&reserve| reserve > buffer)
     {
         let at = join(path, "drop.reserve");
         report.add(

@@ -168,7 +168,7 @@ pub fn policy(counts: bool, buffer: Option<u64>) -> DropPolicy {
         },
         (false, Some(_)) => DropPolicy::Epd {
             threshold: None,
-            reserve: Some(Size::Cells(15)),
+            reserve: Some(Threshold::Cells(15)),
         },
     }
 }

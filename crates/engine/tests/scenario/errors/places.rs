@@ -30,6 +30,7 @@ fn buffers_in_bytes_time_and_packets_are_read() {
     for drop in [
         "{ policy = \"epd\", threshold = \"200 kB\" }",
         "{ policy = \"epd\", reserve = \"9 kB\" }",
+        "{ policy = \"epd\", reserve = 0.1 }",
         "{ policy = \"epd\", threshold = 0.9 }",
         "{ policy = \"selective-drop\", r = \"100 kB\" }",
         "{ policy = \"packet-red\", min_th = \"30 kB\", max_th = \"90 kB\" }",
@@ -58,7 +59,7 @@ fn what_is_not_in_the_unit_of_the_port_is_refused() {
     assert_eq!(
         drop("epd"),
         "switch[0].ubr.drop: has no default threshold in a queue that counts bytes | { policy = \"epd\", threshold = 0.9 }, or \
-         a `reserve` in bytes"
+         a `reserve`"
     );
     assert_eq!(
         drop("{ policy = \"epd\", reserve = \"257 kB\" }"),

@@ -15,7 +15,7 @@ use crate::text::notation::show::show_cells;
 use crate::text::program::names::Known;
 use crate::text::registry::MAX_CELLS;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler, Size};
+use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler, Size, Threshold};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes about frames longer than a buffer on their path.
@@ -227,7 +227,7 @@ impl Settings<'_> {
     fn low_threshold(&self, queue: &ClassQueue, noun: &str) -> Option<String> {
         let DropPolicy::Epd {
             threshold: None,
-            reserve: Some(Size::Cells(reserve)),
+            reserve: Some(Threshold::Cells(reserve)),
         } = queue.drop
         else {
             return None;
