@@ -90,7 +90,7 @@ EXPERIMENT: dict[str, tuple[str, tuple[Any, ...], Any, str, str]] = {
     "values and range": ("buffer", ("axis", 0, "values"), [1], "axis[0]", "'values' was unexpected"),
     "neither": ("policies", ("axis", 0), {"path": "seed"}, "axis[0]", "'values' is a required property"),
     "no path": ("policies", ("axis", 0), {"values": [1]}, "axis[0]", "'path' is a required property"),
-    "value": ("policies", ("axis", 0, "values", 1), ["epd"], "axis[0].values[1]", "is not of type"),
+    "value": ("policies", ("axis", 0, "values", 1), None, "axis[0].values[1]", "is not of type"),
     "axis name": ("policies", ("axis", 0, "name"), "drop-policy", "axis[0].name", "does not match"),
     "end": ("buffer", ("axis", 0, "range", "to"), "many cells", "axis[0].range.to", "does not match"),
     "steps": ("buffer", ("axis", 0, "range", "steps"), 0, "axis[0].range.steps", "less than the minimum"),
