@@ -238,23 +238,31 @@ pub fn name_series(found: RecordedSeries, scenario: &Scenario, topology: &Topolo
         of: spec.of.clone(),
         class: found.class.map(|c| Class::ALL[c]).or(spec.class),
         vc: spec.vc.clone(),
-        unit: if counts_bytes(spec, scenario, topology) {
-            "bytes".into()
-        } else {
-            spec.what.unit(scenario.format)
-        },
+        unit: unit_of(spec, scenario, topology),
         statistic: found.statistic,
         time_s,
         value,
     }
 }
 
-/// Whether the probe records a queue that counts bytes.
-fn counts_bytes(spec: &Probe, scenario: &Scenario, topology: &Topology) -> bool {
-    let of_queue = matches!(spec.what, Observable::Queue | Observable::AverageQueue);
+/// Returns the unit of what a probe records, which may depend on the link.
+fn unit_of(spec: &Probe, scenario: &Scenario, topology: &Topology) -> String {
+    let usual = spec.what.unit(scenario.format);
     let mut links = scenario.links.iter();
-    let link = links.position(|link| of_queue && link.name == spec.of);
-    link.is_some_and(|link| topology.unit(scenario, link) == Unit::Bytes)
+    let Some(link) = links.position(|link| link.name == spec.of) else {
+        return usual;
+    };
+    match spec.what {
+        Observable::Queue | Observable::AverageQueue
+            if topology.unit(scenario, link) == Unit::Bytes =>
+        {
+            "bytes".into()
+        }
+        Observable::LinkShare if scenario.links[link].changes_rate() => {
+            format!("{usual} at the first rate")
+        }
+        _ => usual,
+    }
 }
 
 fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {

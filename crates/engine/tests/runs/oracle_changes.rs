@@ -151,6 +151,20 @@ fn cells_leave_a_port_at_the_rate_at_which_they_begin() {
     assert!((found - 71.0 / 55.0).abs() < 1e-9, "{found}");
 }
 
+/// The share of the link is that of slots at the first rate, also when those take longer or have none.
+#[test]
+fn a_link_share_is_relative_to_the_first_rate() {
+    let mut net = cells(400, &CHANGES, true, None);
+    let share = build::probe(Observable::LinkShare, "s-b", Some(build::us(100)));
+    net.probes = vec![share];
+    let series = &result(&net, None, Kernel::Auto).series;
+    // Of a hundred microseconds each, 9, 5, 2 and 9 cells leave: the first comes late, and those of
+    // 201 and 221 us after the second.
+    let found: Vec<f64> = series.iter().flat_map(|one| one.value.clone()).collect();
+    assert_eq!(found, [0.9, 0.5, 0.2, 0.9]);
+    assert_eq!(series[0].unit, "fraction of slots at the first rate");
+}
+
 /// Cells reach the port at 1, 11, 21, ... us. The buffer holds one.
 #[test]
 fn a_port_without_a_rate_is_busy_until_the_departures_of_the_return() {
