@@ -1,5 +1,7 @@
 """Output of `cellyard check` about the queues along a route."""
 
+from collections.abc import Sequence
+
 import cellyard as cy
 import pytest
 from cellyard.runs.expected import outline
@@ -138,3 +140,23 @@ def test_a_shaper_is_shown_with_the_vcs_that_it_shapes() -> None:
         "  vc1, vc2: tcp, class ubr, shaped to 2.5 Mbps with a burst of 20000 bytes\n  vc3: tcp, class ubr"
     )
     assert "shaped to 2.5 Mbps both ways with a burst" in shown(both_ways=True)
+
+
+def test_a_rate_is_shown_with_its_first_changes() -> None:
+    def shown(rates: Sequence[str]) -> str:
+        changes = [cy.Change(at=f"{100 * (at + 1)} ms", rate=rate) for at, rate in enumerate(rates)]
+        scenario = cy.Scenario(
+            name="changing",
+            duration="1 s",
+            hosts=[cy.Host(name="a"), cy.Host(name="b")],
+            links=[cy.Link(from_="a", to="b", rate="10 Mbps", changes=changes)],
+            vcs=[cy.Vc(from_="a", to="b", traffic="tcp")],
+        )
+        (line,) = (line for line in overview.topology(outline(scenario.canonical)).splitlines() if "Mb/s" in line)
+        return line
+
+    assert shown([]) == "  |  10 Mb/s, 0 ns"
+    assert shown(["0 bps", "1 kbps"]) == "  |  10 Mb/s (0 from 100 ms, 0.001 from 200 ms), 0 ns"
+    four = "10000 from 100 ms, 1000000 from 200 ms, 1 from 300 ms, 2 from 400 ms"
+    assert shown(["10 Gbps", "1 Tbps", "1 Mbps", "2 Mbps"]) == f"  |  10 Mb/s ({four}), 0 ns"
+    assert shown(["10 Gbps", "1 Tbps", "1 Mbps", "2 Mbps", "3 Mbps"]) == f"  |  10 Mb/s ({four}, ...), 0 ns"

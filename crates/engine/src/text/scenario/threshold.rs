@@ -93,23 +93,36 @@ pub enum Threshold {
 #[serde(untagged)]
 enum Written {
     Number(u64),
-    Named(Named),
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Named {
-    Cells(u64),
-    Bytes(u64),
-    Fraction(Ratio),
+    Cells { cells: u64 },
+    Bytes { bytes: u64 },
+    Fraction { fraction: Ratio },
 }
 
 impl From<Written> for Threshold {
     fn from(written: Written) -> Threshold {
         match written {
-            Written::Number(cells) | Written::Named(Named::Cells(cells)) => Threshold::Cells(cells),
-            Written::Named(Named::Bytes(bytes)) => Threshold::Bytes(bytes),
-            Written::Named(Named::Fraction(fraction)) => Threshold::Fraction(fraction),
+            Written::Number(cells) | Written::Cells { cells } => Threshold::Cells(cells),
+            Written::Bytes { bytes } => Threshold::Bytes(bytes),
+            Written::Fraction { fraction } => Threshold::Fraction(fraction),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_read_as_written_and_from_a_number_of_cells() {
+        let half = Threshold::Fraction(Ratio::new(1, 2));
+        for threshold in [Threshold::Cells(7), Threshold::Bytes(9), half] {
+            let text = serde_json::to_string(&threshold).expect("plain data");
+            assert_eq!(
+                serde_json::from_str::<Threshold>(&text).expect(&text),
+                threshold
+            );
+        }
+        let of_a_number = serde_json::from_str::<Threshold>("200").expect("cells");
+        assert_eq!(of_a_number, Threshold::Cells(200));
     }
 }

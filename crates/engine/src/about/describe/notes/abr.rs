@@ -314,6 +314,11 @@ mod tests {
         assert!(slow_ends("2 Mbps", "", pcr).is_empty());
         let slow = r#"abr = {}, traffic = { kind = "udp", rate = "2 Mbps" }"#;
         assert!(slow_ends("2 Mbps", "", slow).is_empty());
+        // Feedback is refused where the rate changes.
+        let changes = r#", changes = [{ at = "0.5 s", rate = "1 Mbps" }]"#;
+        let note = "feedback lets v1 send 3.600 Mb/s through t->b1, which has 2.5 Mbps in the mean and no feedback, so its queue \
+                    grows; lower `pcr` (also at 1 more)";
+        assert_eq!(slow_ends("4 Mbps", changes, tcp), [note]);
     }
 
     #[test]

@@ -60,10 +60,9 @@ pub(super) fn sustained_rates(scenario: &Scenario, topology: &Topology) -> Vec<S
     let sentence = |(link, (sum, names)): (usize, (u64, Vec<&str>))| {
         let spec = &scenario.links[link];
         let rate = spec.lowest_rate();
-        let at_times = if spec.changes_rate() { " at times" } else { "" };
-        let remedy = match spec.changes_rate() {
-            true => "lower these rates or keep that of the link",
-            false => "lower `scr` or use a faster link",
+        let (at_times, remedy) = match spec.changes_rate() {
+            true => (" at times", "lower these rates or raise that of the link"),
+            false => ("", "lower `scr` or use a faster link"),
         };
         (sum > rate.0).then(|| {
             format!(
@@ -159,6 +158,26 @@ mod tests {
         });
         assert_eq!(found, expected);
         assert!(notes(r#"pcr = "60 Mbps""#).is_empty());
+    }
+
+    /// The reader compares minimum rates with the rate at time 0 only.
+    #[test]
+    fn minimum_rates_that_a_rate_does_not_keep_at_times_are_noted() {
+        let notes = |later: &str| {
+            let text = format!(
+                r#"
+                duration = "1 s"
+                host = [{{ name = "a" }}, {{ name = "b" }}]
+                link = [{{ from = "a", to = "b", rate = "10 Mbps", changes = [{{ at = "0.5 s", rate = "{later}" }}] }}]
+                vc = [{{ name = "v", from = "a", to = "b", class = "gfr", traffic = "tcp", contract = {{ mcr = "6 Mbps" }} }}]
+                "#
+            );
+            notes_of(&text)
+        };
+        let note = "the contracts of v promise 6 Mbps in total on a->b, which has only 5 Mbps at times, so not all can be kept; \
+                    lower these rates or raise that of the link";
+        assert_eq!(notes("5 Mbps"), [note]);
+        assert!(notes("6 Mbps").is_empty());
     }
 
     #[test]

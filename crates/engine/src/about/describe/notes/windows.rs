@@ -202,6 +202,10 @@ mod tests {
         let slow = "the ACKs of vc1 and 1 more need 1.333 Mb/s of b->s for fair shares of the links, but it has 640 kbps: unless ACKs are lost, \
                     goodput is limited to 48.0 % of these shares; raise its rate";
         assert_eq!(notes("640 kbps", ""), [slow]);
+        let changes =
+            r#"1000 kbps", changes = [{ at = "0.5 s", rate = "280 kbps" }], delay = "0 s"#;
+        let mean = slow.replace("has 640 kbps", "has 640 kbps in the mean");
+        assert_eq!(notes(changes, ""), [mean]);
         assert!(notes("1300 kbps", "").is_empty());
         assert!(notes("640 kbps", r#", delayed_ack = "200 ms""#).is_empty());
         assert!(
