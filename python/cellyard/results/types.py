@@ -671,7 +671,8 @@ class PortResult(ResultPart):
     utilisation: float
 
     #: Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells on the line,
-    #: relative to the mean rate of the link then. None when no data frames cross it, or if that rate is 0.
+    #: relative to the mean rate of the link in this time. None when no data frames cross the port, or if that rate
+    #: is 0.
     efficiency: float | None
 
     #: Cells that arrived in the measuring time.
@@ -692,7 +693,8 @@ class PortResult(ResultPart):
     #: Mean number of waiting cells in the measuring time, over all classes.
     measured_mean_queue_cells: float | None
 
-    #: Fraction of the measuring time in which the link transmits, or what it sent relative to what it could send.
+    #: Fraction of the measuring time in which the link transmits. If its rate changes: what it sent in this time,
+    #: relative to what it could send.
     measured_utilisation: float | None
 
     #: Results of every service class that crosses the port, most urgent first.

@@ -34,12 +34,6 @@ impl LineRate {
         }
     }
 
-    /// All rates in order of time, each with the time from which it holds.
-    fn all(&self) -> impl DoubleEndedIterator<Item = (Time, BitRate)> + '_ {
-        let first = std::iter::once((Time::ZERO, self.first));
-        first.chain(self.changes.iter().copied())
-    }
-
     /// Number of changes at `time` or before.
     fn changes_until(&self, time: Time) -> usize {
         self.changes.partition_point(|&(at, _)| at <= time)
@@ -59,57 +53,34 @@ impl LineRate {
         Some(*at)
     }
 
-    /// When a cell can begin that waits at `time`: at once, or when the rate is above 0 again. `None`
-    /// if it never is.
-    pub fn begins(&self, time: Time) -> Option<Time> {
-        match self.last_pause(time) {
-            Some((_, Time::NEVER)) => None,
-            Some((_, to)) => Some(time.max(to)),
-            None => Some(time),
-        }
+    /// The end of the latest time without a rate that begins at `time` or before; [`Time::NEVER`] if it
+    /// lasts.
+    pub fn pause_end(&self, time: Time) -> Option<Time> {
+        let begun = self.pauses.partition_point(|&(from, _)| from <= time);
+        Some(self.pauses[begun.checked_sub(1)?].1)
     }
 
-    /// The latest time without a rate that begins at `time` or before, [from, to).
-    pub fn last_pause(&self, time: Time) -> Option<(Time, Time)> {
-        let begun = self.pauses.partition_point(|&(from, _)| from <= time);
-        Some(self.pauses[begun.checked_sub(1)?])
+    /// When a cell can begin that waits at `time`: at once, or when the rate is above 0 again;
+    /// [`Time::NEVER`] if it never is.
+    pub fn begins(&self, time: Time) -> Time {
+        self.pause_end(time).map_or(time, |end| end.max(time))
     }
 
     /// Whether the rate, which was 0, is above 0 from `time` on.
     pub fn returns_at(&self, time: Time) -> bool {
-        self.last_pause(time).is_some_and(|(_, to)| to == time)
+        self.pause_end(time) == Some(time)
     }
 
     /// Integral of the rate over [from, to), in ticks times bit/s.
     pub fn integral(&self, from: Time, to: Time) -> u128 {
         let ends = self.changes.iter().map(|&(at, _)| at).chain([to]);
-        let parts = self.all().zip(ends);
+        let first = std::iter::once((Time::ZERO, self.first));
+        let parts = first.chain(self.changes.iter().copied()).zip(ends);
         let of_part = |((begin, rate), end): ((Time, BitRate), Time)| {
             let ticks = end.min(to).since(begin.max(from)).0;
             u128::from(ticks) * u128::from(rate.0)
         };
         parts.map(of_part).sum()
-    }
-
-    /// Lowest rate above 0.
-    pub fn lowest_above_zero(&self) -> BitRate {
-        let rates = self.all().map(|(_, rate)| rate);
-        rates.filter(|rate| rate.0 > 0).min().expect("the first is")
-    }
-
-    /// Cells of `bytes`, at most `most`, that follow one another without a pause from `time` on, or
-    /// from when they can begin; all take equally long. `None` if no cell can begin.
-    pub fn stretch(&self, format: Format, time: Time, bytes: u32, most: u32) -> Option<Stretch> {
-        let begins = self.begins(time)?;
-        let takes = format.time_of(bytes, self.at(begins));
-        let fit = self.next_change(begins).map_or(u64::from(most), |change| {
-            (change - begins).0.div_ceil(takes.0)
-        });
-        Some(Stretch {
-            begins,
-            takes,
-            n: fit.min(u64::from(most)) as u32,
-        })
     }
 }
 
@@ -156,6 +127,34 @@ pub struct ChangingLine {
     pub end: Time,
 }
 
+impl ChangingLine {
+    /// Cells of `bytes`, at most `most`, that follow one another without a pause from `time` on, or
+    /// from when they can begin; all take equally long. If that is not before the end of the run, they
+    /// begin then, which the caller must not count as sent.
+    pub fn stretch(&self, time: Time, bytes: u32, most: u32) -> Stretch {
+        let begins = self.rate.begins(time);
+        if begins >= self.end {
+            return Stretch {
+                begins: time.max(self.end),
+                takes: Span(1),
+                n: most,
+            };
+        }
+        let takes = self.format.time_of(bytes, self.rate.at(begins));
+        let until = self
+            .rate
+            .next_change(begins)
+            .unwrap_or(self.end)
+            .min(self.end);
+        let fit = (until - begins).0.div_ceil(takes.0);
+        Stretch {
+            begins,
+            takes,
+            n: fit.min(u64::from(most)) as u32,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,25 +171,24 @@ mod tests {
     fn a_change_holds_from_its_instant_on() {
         let rates = [0, 99, 100, 149, 150, 199, 200, 10_000].map(|t| rate().at(Time(t)).0);
         assert_eq!(rates, [10, 10, 20, 20, 0, 0, 5, 5]);
-        assert_eq!(rate().lowest_above_zero(), BitRate(5));
     }
 
     #[test]
     fn cells_begin_at_once_or_when_the_rate_returns() {
-        let begins = [0, 149, 150, 175, 200].map(|t| rate().begins(Time(t)));
-        assert_eq!(begins, [0, 149, 200, 200, 200].map(|t| Some(Time(t))));
+        let begins = [0, 149, 150, 175, 200, 300].map(|t| rate().begins(Time(t)).0);
+        assert_eq!(begins, [0, 149, 200, 200, 200, 300]);
         let stays = LineRate::new(BitRate(10), rate().changes[..3].to_vec());
-        assert_eq!(stays.begins(Time(160)), None);
-        assert_eq!(stays.last_pause(Time(500)), Some((Time(150), Time::NEVER)));
-        assert_eq!(stays.begins(Time(149)), Some(Time(149)));
+        assert_eq!(
+            [149, 150, 500].map(|t| stays.begins(Time(t))),
+            [Time(149), Time::NEVER, Time::NEVER]
+        );
     }
 
     #[test]
     fn a_pause_of_several_changes_is_one() {
-        assert_eq!(rate().last_pause(Time(149)), None);
+        assert_eq!(rate().pause_end(Time(149)), None);
         for t in [150, 160, 170, 199, 200, 300] {
-            let pause = Some((Time(150), Time(200)));
-            assert_eq!(rate().last_pause(Time(t)), pause, "{t}");
+            assert_eq!(rate().pause_end(Time(t)), Some(Time(200)), "{t}");
             assert_eq!(rate().returns_at(Time(t)), t == 200);
         }
     }
@@ -210,14 +208,20 @@ mod tests {
         let format = Format::AAL5;
         let takes = format.time_of(53, BitRate(1_000_000));
         let change = Time(takes.0 * 3 + 1);
-        let rate = LineRate::new(BitRate(1_000_000), vec![(change, BitRate(500_000))]);
-        let stretch = |time, most| rate.stretch(format, time, 53, most).expect("a rate");
-        let first = stretch(Time::ZERO, 9);
+        let line = ChangingLine {
+            rate: LineRate::new(BitRate(1_000_000), vec![(change, BitRate(500_000))]),
+            format,
+            end: Time(takes.0 * 9 + 1),
+        };
+        let first = line.stretch(Time::ZERO, 53, 9);
         assert_eq!((first.n, first.end()), (4, Time(takes.0 * 4)));
-        assert_eq!(stretch(Time::ZERO, 3).n, 3);
-        let then = stretch(first.end(), 5);
-        assert_eq!((then.n, then.takes), (5, takes * 2));
+        assert_eq!(line.stretch(Time::ZERO, 53, 3).n, 3);
+        // Three cells of twice the time begin before the end of the run, and the others never.
+        let then = line.stretch(first.end(), 53, 5);
+        assert_eq!((then.n, then.takes), (3, takes * 2));
+        let never = line.stretch(then.end(), 53, 2);
+        assert_eq!((never.n, never.begins), (2, then.end()));
         // A cell that would begin at the change takes the new rate.
-        assert_eq!(stretch(Time(1), 9).n, 3);
+        assert_eq!(line.stretch(Time(1), 53, 9).n, 3);
     }
 }

@@ -35,10 +35,7 @@ struct Cells {
     longest_bytes: u32,
     /// Times of cells that differ.
     times: Option<LineTimes>,
-    /// Transmissions to come when the last cell was handed over.
-    stretches: VecDeque<Stretch>,
-    /// Number of these cells, and of those that never begin.
-    at_nic: u64,
+    waiting: Waiting,
     /// Cells in shapers.
     in_shapers: u64,
     /// Largest number of waiting cells.
@@ -47,7 +44,16 @@ struct Cells {
     max_delay: Span,
 }
 
-impl Cells {
+/// What had not left a NIC when the last cell was handed over.
+#[derive(Clone, Debug, Default)]
+struct Waiting {
+    /// Transmissions to come, in order.
+    stretches: VecDeque<Stretch>,
+    /// Number of their cells, and of those that never begin.
+    cells: u64,
+}
+
+impl Waiting {
     /// Forgets the cells that left before `time`. A cell whose transmission ends then has not left.
     fn leave_before(&mut self, time: Time) {
         while let Some(first) = self.stretches.front_mut()
@@ -57,17 +63,17 @@ impl Cells {
                 let left = (time - first.begins).0.div_ceil(first.takes.0) - 1;
                 first.begins += first.takes * left;
                 first.n -= left as u32;
-                self.at_nic -= left;
+                self.cells -= left;
                 return;
             }
-            self.at_nic -= u64::from(first.n);
+            self.cells -= u64::from(first.n);
             self.stretches.pop_front();
         }
     }
 
     /// Appends cells that are sent behind all others.
     fn push(&mut self, next: Stretch) {
-        self.at_nic += u64::from(next.n);
+        self.cells += u64::from(next.n);
         match self.stretches.back_mut() {
             Some(last)
                 if last.end() == next.begins
@@ -79,35 +85,23 @@ impl Cells {
             _ => self.stretches.push_back(next),
         }
     }
+}
 
-    /// The next of `most` cells of `bytes` that begin at `start` or later, without a pause, if the rate
-    /// changes. The end of the run if none begins before it.
-    fn stretch(&self, start: Time, bytes: u32, most: u32) -> Result<Stretch, Time> {
-        let Some(LineTimes::Changing(line)) = &self.times else {
-            unreachable!("the rate changes");
-        };
-        let stretch = line.rate.stretch(line.format, start, bytes, most);
-        let begins_in_time = |stretch: Stretch| {
-            let left = line.end.since(stretch.begins).0;
-            let n = left.div_ceil(stretch.takes.0).min(stretch.n.into()) as u32;
-            (n > 0).then_some(Stretch { n, ..stretch })
-        };
-        stretch.and_then(begins_in_time).ok_or(line.end)
-    }
-
-    /// Whether a cell is in service just after cells were handed over at `time`, if the rate changes.
+impl Cells {
+    /// Whether a cell is in service just after cells were handed over at `time`.
     fn is_in_service(&self, time: Time) -> bool {
-        let returns = || match &self.times {
-            Some(LineTimes::Changing(line)) => line.rate.returns_at(time),
-            Some(LineTimes::Lengths(_)) | None => false,
-        };
-        let first = self.stretches.front();
-        first.is_some_and(|first| first.begins < time || (first.begins == time && !returns()))
+        let first = self.waiting.stretches.front();
+        first.is_some_and(|first| match &self.times {
+            Some(LineTimes::Changing(line)) => {
+                first.begins < time || (first.begins == time && !line.rate.returns_at(time))
+            }
+            Some(LineTimes::Lengths(_)) | None => true,
+        })
     }
 
-    /// Updates the largest number just after cells were handed over; one of them may be in service.
-    fn watch(&mut self, in_service: bool) {
-        let waiting = self.at_nic - u64::from(in_service);
+    /// Updates the largest number just after cells were handed over at `time`.
+    fn watch(&mut self, time: Time) {
+        let waiting = self.waiting.cells - u64::from(self.is_in_service(time));
         raise(&mut self.max_queue, waiting + self.in_shapers);
     }
 }
@@ -120,8 +114,7 @@ impl Nic {
             Box::new(Cells {
                 longest_bytes: longest.0,
                 times,
-                stretches: VecDeque::new(),
-                at_nic: 0,
+                waiting: Waiting::default(),
                 in_shapers: 0,
                 max_queue: 0,
                 max_delay: Span::ZERO,
@@ -140,7 +133,7 @@ impl Nic {
     /// Queues one cell at `time`, which must not decrease. Returns the end of its transmission.
     pub fn send_cell(&mut self, time: Time) -> Time {
         if self.cells.is_some() {
-            return self.send_kept(time, 1, None).first_end();
+            return self.send_kept(time, 1, None).0;
         }
         self.send_cells(time, 1)
     }
@@ -176,24 +169,26 @@ impl Nic {
     #[inline]
     pub fn send_frame(&mut self, time: Time, size: FrameSize) -> Time {
         if self.cells.is_some() {
-            let kept = self.send_kept(time, size.cells(), Some(size.cell_bytes()));
-            return kept.first_end();
+            return self
+                .send_kept(time, size.cells(), Some(size.cell_bytes()))
+                .0;
         }
         self.send_cells(time, size.cells())
     }
 
-    /// Queues `n` cells at `time`, of `bytes` or the longest, if the NIC keeps its cells. Returns their
-    /// transmissions, or the first ones if the rate changes. It is cold because the NICs of most runs
-    /// keep none.
+    /// Queues `n` cells at `time`, of `bytes` or the longest, if the NIC keeps its cells. Returns the
+    /// end of the first one's transmission, and its time; the others follow at once, unless the rate
+    /// changes. It is cold because the NICs of most runs keep none.
     #[cold]
-    fn send_kept(&mut self, time: Time, n: u32, bytes: Option<u32>) -> Stretch {
+    fn send_kept(&mut self, time: Time, n: u32, bytes: Option<u32>) -> (Time, Span) {
         let goes_on = self.goes_on_at(time);
         let Some(cells) = &mut self.cells else {
             unreachable!("the NIC keeps its cells");
         };
         let takes = match (&cells.times, bytes) {
             (Some(LineTimes::Changing(_)), _) => {
-                return self.send_at_changes(time, n, bytes, |_| ());
+                let first = self.send_at_changes(time, n, bytes, |_| ());
+                return (first.first_end(), first.takes);
             }
             (Some(LineTimes::Lengths(times)), Some(bytes)) => times.of(bytes),
             (Some(LineTimes::Lengths(_)), None) | (None, _) => self.cell_time,
@@ -203,12 +198,12 @@ impl Nic {
             takes,
             n,
         };
-        cells.leave_before(time);
-        cells.push(next);
-        cells.watch(!cells.stretches.is_empty());
+        cells.waiting.leave_before(time);
+        cells.waiting.push(next);
+        cells.watch(time);
         self.free_at = next.end();
         self.watch(time, goes_on);
-        next
+        (next.first_end(), takes)
     }
 
     /// Queues `n` cells at `time`, of `bytes` or the longest, if the rate changes, and hands over
@@ -217,42 +212,37 @@ impl Nic {
     fn send_at_changes(
         &mut self,
         time: Time,
-        mut n: u32,
+        n: u32,
         bytes: Option<u32>,
         mut stretches: impl FnMut(Stretch),
     ) -> Stretch {
         let goes_on = self.goes_on_at(time);
-        let Some(cells) = &mut self.cells else {
-            unreachable!("the NIC keeps its cells");
+        let cells = self.cells.as_deref_mut().expect("the NIC keeps its cells");
+        let Some(LineTimes::Changing(line)) = &cells.times else {
+            unreachable!("the rate changes");
         };
         let bytes = bytes.unwrap_or(cells.longest_bytes);
-        cells.leave_before(time);
-        self.free_at = self.free_at.max(time);
-        let mut first = None;
-        while n > 0 {
-            let next = match cells.stretch(self.free_at, bytes, n) {
-                Ok(next) => {
-                    cells.push(next);
-                    self.free_at = next.end();
-                    next
-                }
-                Err(end_of_run) => {
-                    cells.at_nic += u64::from(n);
-                    self.free_at = self.free_at.max(end_of_run);
-                    Stretch {
-                        begins: self.free_at,
-                        takes: Span(1),
-                        n,
-                    }
-                }
-            };
-            n -= next.n;
+        cells.waiting.leave_before(time);
+        let first = line.stretch(time.max(self.free_at), bytes, n);
+        let (mut next, mut left) = (first, n);
+        loop {
+            if next.begins < line.end {
+                cells.waiting.push(next);
+                self.free_at = next.end();
+            } else {
+                cells.waiting.cells += u64::from(next.n);
+                self.free_at = next.begins;
+            }
             stretches(next);
-            first.get_or_insert(next);
+            left -= next.n;
+            if left == 0 {
+                break;
+            }
+            next = line.stretch(self.free_at, bytes, left);
         }
-        cells.watch(cells.is_in_service(time));
+        cells.watch(time);
         self.watch(time, goes_on);
-        first.expect("a cell at least")
+        first
     }
 
     /// Whether the rate of the link changes during the run.
@@ -271,7 +261,10 @@ impl Nic {
         if self.changes_rate() {
             self.send_at_changes(time, size.cells(), Some(size.cell_bytes()), stretches);
         } else {
-            stretches(self.send_kept(time, size.cells(), Some(size.cell_bytes())));
+            let n = size.cells();
+            let (end, takes) = self.send_kept(time, n, Some(size.cell_bytes()));
+            let begins = end - takes;
+            stretches(Stretch { begins, takes, n });
         }
     }
 
@@ -283,7 +276,7 @@ impl Nic {
     /// [`Nic::send_regular`] if the NIC keeps its cells.
     #[cold]
     fn send_regular_kept(&mut self, time: Time, n: u64, period: Span) -> Time {
-        let first = self.send_kept(time, 1, None).first_end();
+        let (first, _) = self.send_kept(time, 1, None);
         (1..n).for_each(|k| _ = self.send_kept(time + period * k, 1, None));
         first
     }
@@ -291,13 +284,9 @@ impl Nic {
     /// Counts a frame of `n` cells that is handed to a shaper at `now` and leaves it after `takes`.
     pub fn enters_shaper(&mut self, now: Time, n: u64, takes: Span) {
         if let Some(cells) = &mut self.cells {
-            cells.leave_before(now);
+            cells.waiting.leave_before(now);
             cells.in_shapers += n;
-            let in_service = match cells.times {
-                Some(LineTimes::Changing(_)) => cells.is_in_service(now),
-                Some(LineTimes::Lengths(_)) | None => !cells.stretches.is_empty(),
-            };
-            cells.watch(in_service);
+            cells.watch(now);
             raise(&mut cells.max_delay, takes);
         }
     }
@@ -489,32 +478,20 @@ mod tests {
 
     #[test]
     fn more_cells_than_a_stretch_can_count_are_two() {
-        let c = Format::AAL5.cell_time(BitRate(155_520_000));
-        let mut nic = Nic::new((53, c), None, true);
-        let cells = nic.cells.as_mut().expect("it keeps its cells");
-        let first = Stretch {
-            begins: Time(0),
-            takes: Span(1),
-            n: u32::MAX - 1,
-        };
-        let next = |n| Stretch {
-            begins: Time(u64::from(u32::MAX) - 1),
+        let most = u64::from(u32::MAX);
+        let mut waiting = Waiting::default();
+        let stretch = |begins, n| Stretch {
+            begins: Time(begins),
             takes: Span(1),
             n,
         };
-        cells.push(first);
-        cells.push(next(1));
-        assert_eq!((cells.stretches.len(), cells.stretches[0].n), (1, u32::MAX));
-        cells.push(Stretch {
-            begins: Time(u32::MAX.into()),
-            ..next(2)
-        });
-        assert_eq!(
-            (cells.stretches.len(), cells.at_nic),
-            (2, u64::from(u32::MAX) + 2)
-        );
+        waiting.push(stretch(0, u32::MAX - 1));
+        waiting.push(stretch(most - 1, 1));
+        assert_eq!((waiting.stretches.len(), waiting.cells), (1, most));
+        waiting.push(stretch(most, 2));
+        assert_eq!((waiting.stretches.len(), waiting.cells), (2, most + 2));
         // Those that left before this time are forgotten.
-        cells.leave_before(Time(u64::from(u32::MAX) + 2));
-        assert_eq!((cells.stretches.len(), cells.at_nic), (1, 1));
+        waiting.leave_before(Time(most + 2));
+        assert_eq!((waiting.stretches.len(), waiting.cells), (1, 1));
     }
 }

@@ -193,10 +193,8 @@ fn rounded_rates(scenario: &Scenario) -> Vec<RoundedRate> {
     if format.is_aal5() {
         return Vec::new();
     }
-    let links = scenario.links.iter().flat_map(|link| {
-        let changes = link.changes.iter().map(|change| change.rate);
-        changes.chain([link.rate]).filter(|rate| rate.0 > 0)
-    });
+    let links = scenario.links.iter().flat_map(Link::all_rates);
+    let links = links.filter(|rate| rate.0 > 0);
     let sources = scenario.vcs.iter().filter_map(|vc| vc.traffic.peak_rate());
     let rates: BTreeSet<BitRate> = links.chain(sources).collect();
     let rounded = rates.into_iter().map(|rate| RoundedRate {

@@ -37,7 +37,7 @@ use super::watch::Quantity;
 use crate::ground::class::Class;
 use crate::ground::delays::Waits;
 use crate::ground::format::Format;
-use crate::ground::line_rate::LineTimes;
+use crate::ground::line_rate::{ChangingLine, LineTimes};
 use crate::ground::units::{Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Fabric;
@@ -125,36 +125,36 @@ struct Bytes {
     max_queue: u64,
 }
 
+impl Latest {
+    /// Begins the transmission of a cell of `bytes` at `start`. Returns the time that it takes, and sets
+    /// `next` to when the next one can begin.
+    #[cold]
+    fn begin(&mut self, line: &ChangingLine, start: Time, bytes: u32, next: &mut Time) -> Span {
+        let rate = line.rate.at(start);
+        let takes = line.format.time_of(bytes, rate);
+        self.rate = rate.0;
+        self.ends = start + takes;
+        self.work += u128::from(takes.0) * u128::from(rate.0);
+        *next = line.rate.begins(self.ends).min(Time::LATEST);
+        takes
+    }
+}
+
 impl OneByOne {
     /// Begins the transmission of this cell at `start`. Returns the time that it takes, and sets `next`
     /// to when the next one can begin.
     fn begin(&mut self, start: Time, cell: &QueuedCells, next: &mut Time) -> Span {
         debug_assert_eq!(cell.n(), 1, "one by one");
         let bytes = cell.cell.bytes();
-        let LineTimes::Lengths(times) = &self.times else {
-            return self.begin_at_changes(start, bytes, next);
+        let takes = match &self.times {
+            LineTimes::Lengths(times) => {
+                let takes = times.of(bytes);
+                *next = start + takes;
+                takes
+            }
+            LineTimes::Changing(line) => self.latest.begin(line, start, bytes, next),
         };
-        let takes = times.of(bytes);
         self.begun += takes;
-        *next = start + takes;
-        takes
-    }
-
-    #[cold]
-    fn begin_at_changes(&mut self, start: Time, bytes: u32, next: &mut Time) -> Span {
-        let LineTimes::Changing(line) = &self.times else {
-            unreachable!("the rate changes");
-        };
-        let rate = line.rate.at(start);
-        let takes = line.format.time_of(bytes, rate);
-        let ends = start + takes;
-        self.begun += takes;
-        self.latest = Latest {
-            rate: rate.0,
-            ends,
-            work: self.latest.work + u128::from(takes.0) * u128::from(rate.0),
-        };
-        *next = line.rate.begins(ends).unwrap_or(Time::LATEST);
         takes
     }
 
@@ -413,12 +413,11 @@ impl Slotted {
         let Some(LineTimes::Changing(line)) = line else {
             return;
         };
-        let Some((_, to)) = line.rate.last_pause(now) else {
+        let Some(end) = line.rate.pause_end(now) else {
             return;
         };
-        let to = to.min(Time::LATEST);
-        self.busy = to >= self.decided_before(now);
-        self.free_at = self.free_at.max(to);
+        self.busy = end >= self.decided_before(now);
+        self.free_at = self.free_at.max(end.min(Time::LATEST));
     }
 
     /// Idle time of the port at `now`, in whole cell times; `None` while it is busy.

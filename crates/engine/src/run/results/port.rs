@@ -64,9 +64,8 @@ pub struct PortResult {
     /// relative to what it could send.
     pub utilisation: f64,
     /// Goodput in the measuring time of the VCs whose data frames cross the port, counted as cells
-    /// on the line, relative to the mean rate of the link
-    /// then. None when no data frames cross it, or if
-    /// that rate is 0.
+    /// on the line, relative to the mean rate of the link in this time. None when no data frames
+    /// cross the port, or if that rate is 0.
     pub efficiency: Option<f64>,
     /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
@@ -80,8 +79,8 @@ pub struct PortResult {
     pub measured_max_queue_cells: Option<u64>,
     /// Mean number of waiting cells in the measuring time, over all classes.
     pub measured_mean_queue_cells: Option<f64>,
-    /// Fraction of the measuring time in which the link transmits, or what it sent relative to what it
-    /// could send.
+    /// Fraction of the measuring time in which the link transmits. If its rate changes: what it sent in
+    /// this time, relative to what it could send.
     pub measured_utilisation: Option<f64>,
     /// Results of every service class that crosses the port, most urgent first.
     pub classes: Vec<PortClassResult>,
@@ -210,7 +209,8 @@ fn of(
     let measured_time = measuring_time(scenario);
     let begin = scenario.measure.warm_up;
     let measuring = [begin, begin + measured_time];
-    let line = Line(spec);
+    let mean_mbps = spec.mean_rate(measuring) / 1e6;
+    let whole = [Span::ZERO, duration];
     let unit = topology.unit(scenario, link);
     let lengths = topology.lengths[link];
     let in_bytes = |cells: u64, places: u64| {
@@ -260,9 +260,7 @@ fn of(
         name: spec.name.clone(),
         switch: spec.from.clone(),
         rate_mbps: spec.rate.as_mbps(),
-        mean_rate_mbps: spec
-            .changes_rate()
-            .then(|| line.mean_mbps([Span::ZERO, duration])),
+        mean_rate_mbps: spec.changes_rate().then(|| spec.mean_rate(whole) / 1e6),
         can_queue: counted.is_some(),
         arrived_cells: arrived,
         accepted_cells: port.accepted,
@@ -276,44 +274,36 @@ fn of(
         max_queue_cells: port.max_queue,
         max_queue_bytes: in_bytes(port.max_queue, port.max_places),
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
-        utilisation: line.part(
-            [Span::ZERO, duration],
+        utilisation: part_sent(
+            spec,
+            whole,
             tally.link_line_time[link],
             tally.link_line_work[link],
         ),
-        efficiency: (!line_mbps.is_empty() && line.mean_mbps(measuring) > 0.0)
-            .then(|| line_mbps.iter().sum::<f64>() / line.mean_mbps(measuring)),
+        efficiency: (!line_mbps.is_empty() && mean_mbps > 0.0)
+            .then(|| line_mbps.iter().sum::<f64>() / mean_mbps),
         measured_arrived_cells: measured.map(MeasuredPort::arrived),
         measured_sent_cells: measured.map(|m| m.sent),
         measured_dropped_cells: measured.map(MeasuredPort::dropped),
         measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped(), m.arrived())),
         measured_max_queue_cells: measured.map(|m| m.max_queue),
         measured_mean_queue_cells: measured.map(|m| m.queue_time as f64 / measured_time.0 as f64),
-        measured_utilisation: measured.map(|m| line.part(measuring, m.line_time, m.line_work)),
+        measured_utilisation: measured
+            .map(|m| part_sent(spec, measuring, m.line_time, m.line_work)),
         classes: classes.collect(),
         inputs: inputs.collect(),
     }
 }
 
-/// The line of a port, for shares of what it could send.
-struct Line<'s>(&'s Link);
-
-impl Line<'_> {
-    /// Part of what the line could send in [from, to) that it sent: it took `time`, of which `work` is
-    /// the integral of the rates of its cells if the rate changes. 0 without a rate.
-    fn part(&self, [from, to]: [Span; 2], time: Span, work: u128) -> f64 {
-        if !self.0.changes_rate() {
-            return time.0 as f64 / (to - from).0 as f64;
-        }
-        match self.0.integral([from, to]) {
-            0 => 0.0,
-            capacity => work as f64 / capacity as f64,
-        }
+/// Returns which part of what a link could send in [from, to) it sent: it took `time`, of which `work`
+/// is the integral of the rates of its cells if the rate changes. 0 without a rate.
+fn part_sent(link: &Link, [from, to]: [Span; 2], time: Span, work: u128) -> f64 {
+    if !link.changes_rate() {
+        return time.0 as f64 / (to - from).0 as f64;
     }
-
-    /// Mean rate over [from, to), Mb/s.
-    fn mean_mbps(&self, time: [Span; 2]) -> f64 {
-        self.0.mean_rate(time) / 1e6
+    match link.integral([from, to]) {
+        0 => 0.0,
+        capacity => work as f64 / capacity as f64,
     }
 }
 

@@ -19,7 +19,7 @@ impl Link {
     }
 
     /// All rates: that at time 0, and those of the changes.
-    fn all_rates(&self) -> impl Iterator<Item = BitRate> + '_ {
+    pub(crate) fn all_rates(&self) -> impl Iterator<Item = BitRate> + '_ {
         let changes = self.changes.iter().map(|change| change.rate);
         changes.chain([self.rate])
     }

@@ -81,7 +81,8 @@ impl<'s> Loads<'s> {
             let spec = &scenario.links[link];
             if spec.changes_rate() {
                 let longest = topology.lengths[link].longest;
-                let slowest = spec.rates().lowest_above_zero();
+                let rates = spec.all_rates().filter(|rate| rate.0 > 0);
+                let slowest = rates.min().expect("the first is above 0");
                 let takes = scenario.format.time_of(longest, slowest);
                 waits[link] = takes.as_seconds(scenario.format.clock);
             }

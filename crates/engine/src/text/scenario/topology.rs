@@ -158,14 +158,14 @@ impl Topology {
         let mut loads: Vec<HostLoad> = (0..scenario.links.len()).map(load).collect();
         for (index, vc) in scenario.vcs.iter().enumerate() {
             let link = self.data_path(index)[0];
-            let offered = vc.offered_rate().filter(|_| vc.start < scenario.duration);
-            let part = match vc.offer(scenario.duration, scenario.format.clock) {
-                Some(Offer { from, to, .. }) if scenario.links[link].changes_rate() => {
-                    (to - from).0 as f64 / scenario.duration.0 as f64
-                }
-                _ => 1.0,
-            };
-            loads[link].offered_bps += part * offered.unwrap_or(0.0);
+            let offer = vc.offer(scenario.duration, scenario.format.clock);
+            loads[link].offered_bps +=
+                offer.map_or(0.0, |offer| match scenario.links[link].changes_rate() {
+                    true => {
+                        offer.bps * ((offer.to - offer.from).0 as f64 / scenario.duration.0 as f64)
+                    }
+                    false => offer.bps,
+                });
         }
         for (link, spec) in scenario.links.iter().enumerate() {
             if spec.changes_rate() && self.host_of[link].is_some() {
