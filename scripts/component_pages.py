@@ -23,7 +23,9 @@ class Page(NamedTuple):
 PAGES = (
     Page("scenario", "The whole scenario", ("scenario", "format", "measure", "ensemble")),
     Page(
-        "network", "Hosts, switches, links and VCs", ("host", "switch", "link", "change", "vc", "shape", "processing")
+        "network",
+        "Hosts, switches, links and VCs",
+        ("host", "switch", "pool", "link", "change", "vc", "shape", "processing"),
     ),
     Page("drop", "Class queues and drop policies", ("queue", "drop")),
     Page("scheduler", "Schedulers", ("scheduler",)),

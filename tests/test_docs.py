@@ -114,7 +114,7 @@ def test_the_index_of_components_leads_to_every_entry() -> None:
 
 
 #: Most words, as `wc -w` counts them, of pages that grow by repeating themselves.
-WORDS = {"model.md": 12_520, "components*": 12_300, "results.md": 5_080}
+WORDS = {"model.md": 13_240, "components*": 12_300, "results.md": 5_420}
 
 
 @pytest.mark.parametrize("pages", WORDS)

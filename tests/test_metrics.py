@@ -138,7 +138,7 @@ def test_a_path_leads_to_a_field_of_the_result(mine: Make, text: str, value: Cal
             "port.*.max_queue_cells",
             r"port\.\*\.max_queue_cells can match several parts, which must be combined: max\(.*, mean\(.*, min\(.*, sum\(",
         ),
-        ("", "part of run `` does not exist.*allowed: class, port, totals, vc"),
+        ("", "part of run `` does not exist.*allowed: class, pool, port, totals, vc"),
     ],
 )
 def test_a_path_that_leads_nowhere_names_the_file_and_what_there_is(mine: Make, text: str, message: str) -> None:

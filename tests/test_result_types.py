@@ -22,7 +22,8 @@ PYTHON = {"string": str, "integer": int, "number": float, "boolean": bool, "null
 def run() -> cy.RunResult:
     """Return a run with drops, a series, a trace and a digest."""
     probes = '[{ what = "queue", of = "west->east", interval = "100 ms" }, { what = "trace", of = "vc1" }]'
-    return cy.Scenario.from_toml(LAN, overrides=[("probe", probes)]).run(digest=True).only
+    pool = ("switch.west.pool", '{ buffer = "1000 cells" }')
+    return cy.Scenario.from_toml(LAN, overrides=[("probe", probes), pool]).run(digest=True).only
 
 
 def check(value: Any, schema: dict[str, Any]) -> None:
@@ -138,7 +139,7 @@ def test_every_part_with_numbers_can_be_measured() -> None:
 
 
 def test_numbers_without_units_are_shares_except_for_two() -> None:
-    units = ("_s", "_mbps", "_cells", "_bytes", ABOVE, BELOW)
+    units = ("_s", "_mbps", "_cells", "_bytes", "_places", ABOVE, BELOW)
     kinds = (kind for kind in vars(result_types).values() if isinstance(kind, type) and issubclass(kind, ResultPart))
     numbers = {
         name for kind in kinds for name, is_count in kind.numbers().items() if not is_count and not name.endswith(units)

@@ -2,7 +2,7 @@
 
 A `Scenario` is a network with its traffic. Its `run` returns `Results`. A scenario has these parts:
 
-    Host, Switch, Link, Vc     the network; Queue of a port; Change of a link; Contract, Abr and Shape of a VC
+    Host, Switch, Link, Vc     the network; Queue of a port; Pool of a switch; Change of a link; Contract, Abr, Shape of a VC
     drop, sched                drop policies and schedulers: ``drop.Epd``, ``sched.PerVc``
     policy                     a drop policy from a Python function, which returns ``refuse`` or ``accept``
     police, feedback           policers, and how switches compute ABR rates

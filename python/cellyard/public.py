@@ -43,7 +43,7 @@ _MODULES = "cluster components errors examples experiment networks plot plot_row
 
 #: Names in `dir(cellyard)` and `help(cellyard)` besides the modules and the groups of components.
 _SHOWN = (
-    "Abr CellyardError Change Contract Ensemble Host Link Measure Queue Results RunResult Scenario Series Switch Vc "
+    "Abr CellyardError Change Contract Ensemble Host Link Measure Pool Queue Results RunResult Scenario Series Switch Vc "
     "__version__ open_store policy version"
 )
 _ERRORS = (

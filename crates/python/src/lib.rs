@@ -380,7 +380,7 @@ fn decide(
 
 /// The interface of this module: functions, arguments, and documents that they return. The package
 /// has the same number in `cellyard.system.interface`.
-const INTERFACE: u32 = 5;
+const INTERFACE: u32 = 6;
 
 /// The private module of the package `cellyard`.
 #[pymodule]

@@ -45,8 +45,8 @@ def add(group: Group) -> None:
     options.output_format(show)
 
     text = (
-        "Query a store with SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, port_inputs, "
-        "classes, kept, "
+        "Query a store with SQL. Tables: runs (totals), vcs, vc_ports, transfers, back, end_systems, ports, port_classes, "
+        "port_inputs, pools, pool_ports, classes, kept, "
         "scenarios, parameters, series, trace. Needs the packages duckdb and polars."
     )
     example = "cellyard store query runs.sqlite 'SELECT avg(fairness) FROM runs'"

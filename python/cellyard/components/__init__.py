@@ -48,6 +48,7 @@ from cellyard.components.network import (
     Host as Host,
     Link as Link,
     Measure as Measure,
+    Pool as Pool,
     Queue as Queue,
     Shape as Shape,
     Switch as Switch,

@@ -129,6 +129,7 @@ class Switch(Component):
         processing: Delay between an input link and the output ports. Default: no delay.
         scheduler: Scheduler of every port that does not set one: which waiting cell goes next. Default: ``strict-
             priority``.
+        pool: Memory that the queues of all ports share. Default: none: each queue has separate memory.
         cbr: Queue of class cbr. Default: unlimited buffer, tail drop.
         vbr: Queue of class vbr. Default: unlimited buffer, tail drop.
         abr: Queue of class abr. Default: unlimited buffer, tail drop.
@@ -140,11 +141,37 @@ class Switch(Component):
     count: int | None = None
     processing: Processing | None = None
     scheduler: Scheduler = "strict-priority"
+    pool: Pool | None = None
     cbr: Queue | None = None
     vbr: Queue | None = None
     abr: Queue | None = None
     gfr: Queue | None = None
     ubr: Queue | None = None
+
+
+class Pool(Component):
+    """One memory for the waiting cells of all ports of a switch.
+
+    Formula: S = buffer - sum of all reserves r; s = max(0, X - r) of a queue; free = S - sum of all s; a cell of p
+    places comes in only if max(0, X + p - r) - s <= free
+
+    Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches, IEEE/ACM ToN
+    6(2), 1998.
+
+    Limits: One memory and one level of thresholds. Policies that push out are refused, and so is `arrival_first =
+    false`.
+
+    Fields:
+        buffer: B: what may wait at all ports together, reserves included. All queues of the switch count in the
+            same unit. Allowed: "1 cell" to "1000000000 cells"; units: cells, cell. Required.
+        cell: Bytes of a memory cell, which is then a place; only in the format ethernet. A packet takes as many as
+            its bytes without preamble, start delimiter and gap need. Allowed: "1 byte" to "10000 bytes"; units:
+            bytes, byte, kB, MB, GB, KiB, MiB, GiB. Default: none: a packet takes one place, or one for each of its
+            bytes.
+    """
+
+    buffer: str
+    cell: str | None = None
 
 
 class Link(Component):
@@ -389,6 +416,11 @@ class Queue(Component):
         buffer: K: what may wait, excluding the cell in service. In formats other than aal5 also bytes, "256 kB", or
             a time, "50 ms": as many bytes as the port sends in it. Thresholds are in the same unit, or fractions of
             K. Allowed: "1 cell" to "1000000000 cells", or "unlimited"; units: cells, cell. Default: ``unlimited``.
+        reserve: r: part of the pool of the switch that only this queue uses, at each port. Allowed: "0 cells" to
+            "1000000000 cells"; units: cells, cell. Default: nothing.
+        alpha: Dynamic threshold: a new frame is refused if the queue has at least alpha times the free part of the
+            pool, beyond its reserve. An integer or a ratio, "1/2", from 1/128 to 64. Allowed: a number from 0 to 64
+            with at most 6 decimals. Default: none: all of the pool that is free.
         police: What happens to cells that violate the contract of their VC, before the drop policy decides.
             Default: none.
         drop: Drop policy: which cells and frames the queue drops. Default: ``tail-drop``.
@@ -402,6 +434,8 @@ class Queue(Component):
     """
 
     buffer: str = "unlimited"
+    reserve: str | None = None
+    alpha: float | str | None = None
     police: Police | None = None
     drop: Drop = "tail-drop"
     feedback: Feedback | None = None

@@ -75,7 +75,15 @@ def bounds_of(path: Metric) -> tuple[float, float]:
 
 
 #: Last words of metrics, with their units.
-_UNITS = {"s": "s", "mbps": "Mb/s", "bytes": "bytes", "cells": "{}s", "frames": "frames", "segments": "segments"}
+_UNITS = {
+    "s": "s",
+    "mbps": "Mb/s",
+    "bytes": "bytes",
+    "cells": "{}s",
+    "frames": "frames",
+    "places": "places",
+    "segments": "segments",
+}
 
 
 def unit_of(path: Metric, noun: str = "cell") -> str:

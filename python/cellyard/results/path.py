@@ -29,6 +29,8 @@ from cellyard.results.types import (
     ClassResult,
     DroppedCells,
     EndSystemResult,
+    PoolPortResult,
+    PoolResult,
     PortClassResult,
     PortInputResult,
     PortResult,
@@ -68,6 +70,7 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
         "class": Parts(ClassResult, lambda run: run.classes, CLASSES),
         "vc": Parts(VcResult, lambda run: run.vcs_on_demand),
         "port": Parts(PortResult, lambda run: run.ports_on_demand),
+        "pool": Parts(PoolResult, lambda run: {pool.switch: pool for pool in run.pools}),
     },
     VcResult: {
         "port": Parts(VcPortResult, lambda vc: {port.port: port for port in vc.ports}),
@@ -76,6 +79,9 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
     },
     VcPortResult: {
         "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),
+    },
+    PoolResult: {
+        "port": Parts(PoolPortResult, lambda pool: {port.port: port for port in pool.ports}),
     },
     PortResult: {
         "dropped_cells": Parts(DroppedCells, lambda port: {"": port.dropped_cells}, ONLY),

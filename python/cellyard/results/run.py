@@ -9,7 +9,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cellyard.results.part import ResultPart
-from cellyard.results.types import ClassResult, DroppedCell, PortResult, Series, Totals, VcResult
+from cellyard.results.types import ClassResult, DroppedCell, PoolResult, PortResult, Series, Totals, VcResult
 from cellyard.show.notebook import parts_html, shortened, table_html
 from cellyard.show.text import format_value
 from cellyard.system.errors import UnknownNameError, unknown
@@ -199,6 +199,12 @@ class RunResult:
     def ports_on_demand(self) -> Mapping[str, PortResult]:
         """Return ``ports`` as a mapping that creates each port on first access."""
         return MadeOnDemand(PortResult.from_document, self.data["ports"])
+
+    @cached_property
+    def pools(self) -> Named[PoolResult]:
+        """Pools in which ports take part, by switch."""
+        results = map(PoolResult.from_document, self.data.get("pools", ()))
+        return Named("pool", {result.switch: result for result in results})
 
     @cached_property
     def classes(self) -> Named[ClassResult]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 #: Tables of a run: totals; VCs, their ports, transfers, reverse TCPs and ABR end systems; ports and
-#: their classes and inputs; classes of the network; and dropped cells.
+#: their classes and inputs; pools and their ports; classes of the network; and dropped cells.
 PARTS = (
     "runs",
     "vcs",
@@ -15,6 +15,8 @@ PARTS = (
     "ports",
     "port_classes",
     "port_inputs",
+    "pools",
+    "pool_ports",
     "classes",
     "trace",
 )
@@ -31,6 +33,7 @@ WITHIN = {
     "end_systems": ("vcs", "end_systems", "vc"),
     "port_classes": ("ports", "classes", "port"),
     "port_inputs": ("ports", "inputs", "port"),
+    "pool_ports": ("pools", "ports", "switch"),
 }
 
 
@@ -44,9 +47,11 @@ def _items(run: Mapping[str, Any], part: str) -> Sequence[Mapping[str, Any]]:
         return [run["totals"]]
     if part in WITHIN:
         parent, field, column = WITHIN[part]
-        # Results of earlier versions have no inputs.
-        return [{column: outer["name"], **inner} for outer in run[parent] for inner in outer.get(field, ())]
-    items: Sequence[Mapping[str, Any]] = run[part]
+        # Results of earlier versions have no inputs and no pools.
+        outers = run.get(parent, ())
+        name = "switch" if parent == "pools" else "name"
+        return [{column: outer[name], **inner} for outer in outers for inner in outer.get(field, ())]
+    items: Sequence[Mapping[str, Any]] = run.get(part, ()) if part == "pools" else run[part]
     return items
 
 

@@ -541,11 +541,15 @@ class PortClassResult(ResultPart):
     #: The service class.
     service_class: ServiceClass
 
-    #: Buffer size K: most cells that may wait. None when unlimited, and for a queue that counts bytes.
+    #: Buffer size K: most cells that may wait. Without a buffer, the reserve and the shared part of the pool. None
+    #: when unlimited, and for a queue that counts bytes or memory cells.
     buffer_cells: int | None
 
     #: Buffer size K of a queue that counts bytes. None for others, and when unlimited.
     buffer_bytes: int | None = None
+
+    #: Buffer size K of a queue that counts memory cells. None for others.
+    buffer_places: int | None = None
 
     #: What the drop program of the queue is asked about: ``frames`` (first cells of frames that find the port busy)
     #: or ``cells``. None without a program.
@@ -566,6 +570,9 @@ class PortClassResult(ResultPart):
 
     #: Most bytes that waited of this class, if its queue counts bytes; else none.
     max_queue_bytes: int | None = None
+
+    #: Most memory cells that this class used, if its queue counts them; else none.
+    max_queue_places: int | None = None
 
     #: Cells that arrived in the measuring time.
     measured_arrived_cells: int | None
@@ -663,6 +670,9 @@ class PortResult(ResultPart):
     #: Most bytes that waited over all classes, if the queues of the port count bytes; else none.
     max_queue_bytes: int | None = None
 
+    #: Most memory cells that were in use over all classes, if the pool of the switch has such; else none.
+    max_queue_places: int | None = None
+
     #: Mean number of waiting cells, over all classes.
     mean_queue_cells: float
 
@@ -702,6 +712,52 @@ class PortResult(ResultPart):
 
     #: Refusals of every input, in scenario order.
     inputs: tuple[PortInputResult, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PoolPortResult(ResultPart):
+    """A port that takes part in a pool. Values cover the whole run."""
+
+    #: Name of the port.
+    port: str
+
+    #: Cells that the port refused on arrival, for any reason. Of a refused frame, only the first cell counts.
+    refusals: int
+
+    #: Refusals at an instant at which the pool accepted a cell and refused another, and cells came to several of
+    #: its ports: ``tie_order`` decided which.
+    tied_refusals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class PoolResult(ResultPart):
+    """The memory that the queues of a switch share.
+
+    Values cover the whole run. Cells in service take no place.
+    """
+
+    PARTS: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"ports": each(PoolPortResult.from_document)}
+
+    #: Name of the switch.
+    switch: str
+
+    #: What a place is: ``cell``, ``packet``, ``byte`` or ``memory cell``.
+    place: str
+
+    #: B: places of the pool, reserves included.
+    buffer_places: int
+
+    #: Sum of the reserves of all queues that take part.
+    reserved_places: int
+
+    #: Most places in use just after a cell was accepted.
+    max_used_places: int
+
+    #: Mean number of places in use.
+    mean_used_places: float
+
+    #: Ports that take part, in scenario order.
+    ports: tuple[PoolPortResult, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -819,9 +875,9 @@ class DroppedCell(ResultPart):
     #: Reason for the drop.
     reason: DropReason
 
-    #: X: cells waiting in the cell's class queue. For the reason ``front``, X is that on arrival of the cell in
-    #: whose favour this one was dropped. None for the reason ``link``, which has no queue, and for a queue that
-    #: counts bytes.
+    #: X: cells waiting in the cell's class queue; memory cells if its pool has such, as for the other values in
+    #: cells. For the reason ``front``, X is that on arrival of the cell in whose favour this one was dropped. None
+    #: for the reason ``link``, which has no queue, and for a queue that counts bytes.
     waiting_cells: int | None
 
     #: Y_i: cells of the arriving cell's VC waiting in that queue. None for the reason ``link``.

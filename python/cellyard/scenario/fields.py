@@ -22,8 +22,8 @@ TEXT = """\
         ensemble: Random draws of each replication. Default: the defaults of `ensemble`.
         measure: What is measured. Default: the defaults of `measure`.
         hosts: End systems. Allowed: a list, each a table: name, count, processing. Default: ``none``.
-        switches: Switches. Allowed: a list, each a table: name, count, processing, scheduler, cbr, vbr, abr, gfr,
-            ubr. Default: ``none``.
+        switches: Switches. Allowed: a list, each a table: name, count, processing, scheduler, pool, cbr, vbr, abr,
+            gfr, ubr. Default: ``none``.
         links: Links. Allowed: a list, each a table: name, from, to, rate, delay, duplex, changes, lose_frames,
             lose_probability, scheduler, cbr, vbr, abr, gfr, ubr. Default: ``none``.
         vcs: Virtual circuits. Allowed: a list, each a table: name, count, from, to, route, class, weight,

@@ -280,7 +280,7 @@ class Store(Reader, AbstractContextManager["Store"]):
         - ``runs`` (their totals), ``vcs``, ``vc_ports`` (VCs at their ports), ``transfers`` (files
           of TCPs);
         - ``back`` (data in the other direction), ``end_systems`` (of ABR), ``ports``,
-          ``port_classes``, ``port_inputs``, ``classes``;
+          ``port_classes``, ``port_inputs``, ``pools``, ``pool_ports``, ``classes``;
         - ``kept`` (numbers of partly stored runs), ``scenarios``, ``parameters`` (what varies among
           them);
         - ``series`` (a line for each point; in pandas, names are categories) or ``trace``.

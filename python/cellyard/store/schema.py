@@ -48,6 +48,8 @@ MIGRATIONS: list[tuple[str, ...]] = [
     ("ALTER TABLE run ADD COLUMN seal BLOB",),
     # Scenarios may have buffers in bytes, and programs that know `length` and `places`, which were names for parameters.
     (),
+    # Switches may have pools.
+    (),
 ]
 
 #: Longest wait for other writers, whose transactions are short.

@@ -2,7 +2,7 @@
 
 #: Number of the interface: functions of the engine, their arguments, and the documents that they return. The
 #: engine has the same in `crates/python/src/lib.rs`, and calls `check` with it when it is imported.
-INTERFACE = 5
+INTERFACE = 6
 
 
 def check(engine: int) -> None:

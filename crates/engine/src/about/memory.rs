@@ -18,6 +18,7 @@ use crate::run::results::RunResult;
 use crate::text::options::{Kernel, Options, RunError};
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{DropPolicy, Probe, Scenario, Scheduler, Threshold, Traffic};
+use std::collections::BTreeMap;
 
 /// Bytes of a waiting cell in a queue that keeps cells, just after its list has grown. Like the
 /// constants below, this is an estimate on the safe side.
@@ -313,9 +314,24 @@ fn waiting(net: &Resolved<'_>, peaks: &[VcPeak], options: &Options) -> f64 {
         Kernel::Slotted | Kernel::Twin => true,
     };
     let ports = net.ports().filter(|(_, port)| keeps_cells(port));
-    ports
-        .map(|(link, port)| waiting_at(net, peaks, link, port))
-        .sum()
+    let mut in_pools: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
+    let mut elsewhere = 0.0;
+    for (link, port) in ports {
+        let cells = waiting_at(net, peaks, link, port);
+        match net.topology.pool_of(link) {
+            None => elsewhere += cells,
+            Some((switch, _)) => {
+                let (all, shortest) = in_pools.entry(switch).or_insert((0.0, u64::MAX));
+                *all += cells;
+                *shortest = port.places.shortest.min(*shortest);
+            }
+        }
+    }
+    let held = in_pools.into_iter().map(|(switch, (cells, shortest))| {
+        let pool = net.topology.pools[switch].as_ref();
+        cells.min(pool.map_or(0, |pool| pool.places / shortest) as f64)
+    });
+    elsewhere + held.sum::<f64>()
 }
 
 /// Cells that can wait at the port of `link`: windows, coinciding bursts, and arrivals above the

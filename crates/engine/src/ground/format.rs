@@ -4,6 +4,7 @@
 //! scenario's format. Mechanisms that only AAL5 has, such as ABR and policers, name
 //! [`Format::AAL5`].
 
+use super::place::Place;
 use crate::ground::units::{BitRate, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -351,8 +352,13 @@ impl Format {
     /// Places that a cell of `bytes` takes in a queue that counts bytes: those of its frame. Preamble,
     /// start delimiter and gap of an Ethernet packet are not stored.
     pub const fn places(self, bytes: u32) -> u64 {
+        self.place(1).of(bytes)
+    }
+
+    /// A place of `each` stored bytes of a cell.
+    pub const fn place(self, each: u32) -> Place {
         let unstored = if self.is_ethernet { 20 } else { 0 };
-        (bytes - unstored) as u64
+        Place::Bytes { each, unstored }
     }
 
     /// Times of cells of any length at `rate`.

@@ -8,6 +8,7 @@ pub mod flow;
 pub mod format;
 pub mod gathered;
 pub mod line_rate;
+pub mod place;
 pub mod power;
 pub mod reassembly;
 pub mod rng;

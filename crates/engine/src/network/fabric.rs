@@ -14,6 +14,7 @@ use crate::network::capture::Captures;
 use crate::network::cells::{Feed, FrameState, FramesAt, Run};
 use crate::network::loss::Losses;
 use crate::network::observe::{DepartedCell, Observers};
+use crate::network::pool::PoolState;
 use crate::network::processing::SwitchStage;
 use crate::network::record::QueueSnapshot;
 use crate::network::sink::Destinations;
@@ -175,6 +176,8 @@ pub struct Fabric {
     pub logs: Logs,
     /// Probes and digests on links.
     pub observers: Observers,
+    /// Pools of the switches.
+    pub pools: Vec<PoolState>,
     /// Packet captures.
     pub captures: Option<Box<Captures>>,
     /// End of the run.

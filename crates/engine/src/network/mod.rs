@@ -6,6 +6,7 @@ pub mod cells;
 pub mod fabric;
 pub mod loss;
 pub mod observe;
+pub mod pool;
 pub mod processing;
 pub mod record;
 pub mod sink;

@@ -15,11 +15,6 @@ fn time_of(delay: &Processing, stream: Stream, number: u64) -> Span {
     }
 }
 
-/// Whether the delay is constant, so that it can be part of a latency.
-pub fn is_constant(p: &Processing) -> bool {
-    p.kind == ProcessingKind::Latency && p.spread == Span::ZERO
-}
-
 /// Processing stage of a switch behind one input link, with a delay that is not constant.
 #[derive(Debug)]
 pub struct SwitchStage {

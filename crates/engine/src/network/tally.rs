@@ -148,6 +148,19 @@ pub struct InputRefusals {
     pub tied: u64,
 }
 
+/// Counts of the pool of a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolTally {
+    /// Index of the switch.
+    pub switch: usize,
+    /// Largest number of places in use just after an acceptance.
+    pub max_used: u64,
+    /// Time integral of the places in use.
+    pub used_time: u128,
+    /// By port of the pool: its refusals at contested ties of the pool.
+    pub tied_refusals: Vec<u64>,
+}
+
 /// Counts of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortTally {
@@ -430,6 +443,8 @@ pub struct Tally {
     pub link_line_work: Vec<u128>,
     /// Per link: counts of the port, for links that leave a switch and whose port can queue.
     pub ports: Vec<Option<Box<PortTally>>>,
+    /// Counts of each pool in which a port takes part, in the order of the switches.
+    pub pools: Vec<PoolTally>,
     /// Per link: counts of the NIC's queue, for links that leave a host.
     pub nics: Vec<NicTally>,
     /// Counts of each flow.

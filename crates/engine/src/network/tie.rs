@@ -2,6 +2,7 @@
 
 use crate::ground::rng::Stream;
 use crate::ground::units::{Span, Time};
+use crate::network::pool::Taken;
 use crate::network::tally::InputRefusals;
 use crate::text::scenario::TieOrder;
 
@@ -130,6 +131,23 @@ impl TieRule {
         }
         if self.wins > before {
             refused.for_each(|&(feed, _)| self.tied_refusals[feed - first_feed] += 1);
+        }
+    }
+
+    /// Counts the refusals of an instant at the ports of a pool, which have taken their cells in this
+    /// order. If the tie is contested, ports with an accepted cell go to the back of a fair order.
+    pub fn settle_ports(&mut self, taken: &[(u32, Taken)]) {
+        let any = |of: fn(&Taken) -> u32| taken.iter().any(|(_, taken)| of(taken) > 0);
+        let judged = taken.iter().filter(|(_, taken)| taken.judged > 0).count();
+        if judged < 2 || !any(|taken| taken.accepted) || !any(|taken| taken.refused) {
+            return;
+        }
+        for &(port, taken) in taken {
+            self.tied_refusals[port as usize] += u64::from(taken.refused);
+            if taken.accepted > 0 {
+                self.wins += 1;
+                self.last_won[port as usize] = self.wins;
+            }
         }
     }
 

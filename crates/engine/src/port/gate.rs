@@ -10,8 +10,9 @@ use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueV
 use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::ground::format::Format;
+use crate::ground::place::Place;
 use crate::ground::rng::Stream;
-use crate::ground::units::Time;
+use crate::ground::units::{Ratio, Time};
 use crate::network::cells::{ENDS_FRAME, Fate, FrameState, RM, Run};
 use crate::network::tally::DropReason;
 use crate::text::program::Failure;
@@ -37,6 +38,41 @@ pub struct Gate {
     rest: RestOfFrame,
     /// Random draws for the policy.
     draws: Stream,
+    /// Share of the queue in the pool of the switch, if it takes part in one.
+    share: Option<Share>,
+}
+
+/// What a queue may take of a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// What is a place.
+    pub place: Place,
+    /// r: places that only this queue uses.
+    pub reserve: u64,
+    /// Dynamic threshold, relative to the free places of the shared part.
+    pub alpha: Option<Ratio>,
+}
+
+impl Share {
+    /// s: places of the shared part that a queue of `x` places takes.
+    #[inline]
+    fn taken(&self, x: u64) -> u64 {
+        x.saturating_sub(self.reserve)
+    }
+
+    /// d: places of the shared part that `places` more than `x` need.
+    #[inline]
+    pub fn needs(&self, x: u64, places: u64) -> u64 {
+        self.taken(x + places) - self.taken(x)
+    }
+
+    /// Whether the dynamic threshold refuses a frame at a queue of `x` places while `free` are free.
+    fn refuses(&self, x: u64, free: u64) -> bool {
+        self.alpha.is_some_and(|alpha| {
+            u128::from(self.taken(x)) * u128::from(alpha.den)
+                >= u128::from(alpha.num) * u128::from(free)
+        })
+    }
 }
 
 /// What the kernel counts as X and Y_i, and how many places of the queue that is.
@@ -131,7 +167,28 @@ impl Gate {
             policy,
             rest,
             draws,
+            share: None,
         }
+    }
+
+    /// The gate of a queue that takes part in a pool.
+    pub fn in_pool(self, share: Share) -> Gate {
+        Gate {
+            share: Some(share),
+            ..self
+        }
+    }
+
+    /// The share of a queue in a pool.
+    #[inline]
+    pub fn share(&self) -> &Share {
+        self.share.as_ref().expect("the port is in a pool")
+    }
+
+    /// Places of a queue of which the kernel has counted `counted`.
+    #[inline]
+    pub fn places_of(&self, counted: u64) -> u64 {
+        counted * self.counted.of_each()
     }
 
     /// What the policer and the policy need to see.
@@ -153,7 +210,7 @@ impl Gate {
     /// Limits on X within which no cell is refused; 0 if the gate judges each cell.
     pub fn limits(&self) -> Limits<u64> {
         match self.counted {
-            Counted::Cells(of_each) if !self.needs().every_cell => {
+            Counted::Cells(of_each) if !self.needs().every_cell && self.share.is_none() => {
                 let refusal = self.policy.smallest_refusal();
                 Limits::new(self.room(0), refusal.div_ceil(of_each))
             }
@@ -230,15 +287,31 @@ impl Gate {
         decided: Option<Decision>,
     ) -> Judgement {
         if self.counts_bytes {
-            self.judge_by::<true>(now, run, state, vc, queue, idle_cells, decided)
+            self.judge_by::<true, false>(now, run, state, vc, queue, idle_cells, decided, 0)
         } else {
-            self.judge_by::<false>(now, run, state, vc, queue, idle_cells, decided)
+            self.judge_by::<false, false>(now, run, state, vc, queue, idle_cells, decided, 0)
         }
     }
 
-    /// [`Gate::judge`] of a queue that counts bytes or, without `BYTES`, cells.
+    /// [`Gate::judge`] of a queue in a pool, whose shared part has `free` places.
     #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
-    fn judge_by<const BYTES: bool>(
+    pub fn judge_in_pool(
+        &mut self,
+        now: Time,
+        run: &Run,
+        state: &mut FrameState,
+        vc: u32,
+        queue: &QueueView,
+        idle_cells: Option<u64>,
+        free: u64,
+    ) -> Judgement {
+        self.judge_by::<true, true>(now, run, state, vc, queue, idle_cells, None, free)
+    }
+
+    /// [`Gate::judge`] of a queue that counts bytes or, without `BYTES`, cells; with `POOL` of one in
+    /// a pool, whose shared part has `free` places.
+    #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
+    fn judge_by<const BYTES: bool, const POOL: bool>(
         &mut self,
         now: Time,
         run: &Run,
@@ -247,6 +320,7 @@ impl Gate {
         queue: &QueueView,
         idle_cells: Option<u64>,
         decided: Option<Decision>,
+        free: u64,
     ) -> Judgement {
         let idle = idle_cells.is_some();
         let begins = run.is_single() || state.frame != Some(run.frame);
@@ -255,6 +329,7 @@ impl Gate {
         }
         let eom = run.first_ends_frame();
         let places = match self.counted {
+            Counted::Places if POOL => self.share().place.of(run.cell.bytes()),
             Counted::Places if BYTES => Format::ETHERNET.places(run.cell.bytes()),
             Counted::Cells(of_each) if BYTES => of_each,
             _ => 1,
@@ -289,7 +364,16 @@ impl Gate {
             }
             return Judgement::new(Verdict::Refuse(reason), self.rest_of(run, reason));
         }
-        let full = !idle && self.lacks_room::<BYTES>(places, queue.waiting);
+        let mut full = !idle && self.lacks_room::<BYTES>(places, queue.waiting);
+        if POOL && !idle {
+            let (share, x) = (*self.share(), self.places_of(queue.waiting));
+            let needs = share.needs(x, places);
+            let lets_in = matches!(decision, Decision::Accept | Decision::Tag);
+            if begins && !is_rm && lets_in && needs > 0 && share.refuses(x, free) {
+                decision = Decision::Refuse(DropReason::Policy);
+            }
+            full |= needs > free;
+        }
         let may_push_out = || queue.waiting > 0 && (!BYTES || places <= self.k);
         let verdict = match decision {
             Decision::Refuse(reason) => {
@@ -330,6 +414,15 @@ impl Gate {
         state.frame = Some(run.frame);
         state.fate = Fate::Refused(reason);
         self.rest_of(run, reason)
+    }
+
+    /// Whether the first cell of `run` is the rest of a frame that is discarded already.
+    pub fn discards(&self, run: &Run, state: &FrameState) -> bool {
+        !run.is_single()
+            && state.frame == Some(run.frame)
+            && self
+                .forced_drop(state.fate, run.first_ends_frame())
+                .is_some()
     }
 
     /// Why a cell is dropped regardless of room, given the fate of its frame so far.

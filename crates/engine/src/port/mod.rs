@@ -145,8 +145,21 @@ impl Port {
         fabric.woken[index].clear();
     }
 
+    /// [`Port::advance`] for a port in a pool.
+    #[inline(never)]
+    pub fn advance_in_pool(
+        &mut self,
+        fabric: &mut Fabric,
+        index: usize,
+        horizon: Time,
+        known_until: Time,
+    ) {
+        self.advance(fabric, index, horizon, known_until);
+    }
+
     /// Takes all arrivals before `horizon`. Consequences of host events still to come arrive no
     /// sooner than `known_until`.
+    #[inline(always)]
     pub fn advance(&mut self, fabric: &mut Fabric, index: usize, horizon: Time, known_until: Time) {
         self.wake(fabric, index);
         let horizon = horizon.min(fabric.end);
@@ -289,10 +302,23 @@ impl Port {
     /// The earliest time at which a cell arrives here, or at which the scheduler has a departure to
     /// decide.
     fn next_cell(&self) -> Time {
-        let arrival = self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t);
+        let arrival = self.next_arrival();
         match &self.kernel {
             PortKernel::Arithmetic(_) => arrival,
             PortKernel::Slotted(k) => arrival.min(k.next_departure()),
+        }
+    }
+
+    /// The earliest time at which a cell arrives here.
+    pub fn next_arrival(&self) -> Time {
+        self.inputs.order.first().map_or(Time::NEVER, |(t, _)| t)
+    }
+
+    /// Places times waiting times until `end` of all cells that wait at a port in a pool.
+    pub fn place_time(&self, end: Time) -> u128 {
+        match &self.kernel {
+            PortKernel::Arithmetic(_) => 0,
+            PortKernel::Slotted(k) => k.place_time(end),
         }
     }
 

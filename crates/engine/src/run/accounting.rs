@@ -6,7 +6,11 @@ use crate::ground::units::Span;
 use crate::host::traffic::{FrameSource, Source};
 use crate::network::cells::FramesAt;
 use crate::network::fabric::{Hop, HopExtra, Next};
-use crate::network::tally::{DropReason, FlowTally, LinkDrops, SenderCounters, Tally, VcTally};
+use crate::network::pool::PoolState;
+use crate::network::tally::{
+    DropReason, FlowTally, LinkDrops, PoolTally, SenderCounters, Tally, VcTally,
+};
+use crate::run::lock_step::Group;
 use crate::run::simulation::Simulation;
 
 impl Simulation {
@@ -65,6 +69,21 @@ impl Simulation {
         }
     }
 
+    /// Counts of the pools.
+    fn pool_tallies(&self) -> Vec<PoolTally> {
+        let tally = |(group, pool): (&Group, &PoolState)| {
+            let ports = group.ports.iter().map(|&port| &self.ports[port as usize]);
+            let waits = ports.map(|port| port.place_time(self.fabric.end)).sum();
+            let refusals = group.tie.refusals().into_iter();
+            pool.tally(refusals.map(|refusals| refusals.tied).collect(), waits)
+        };
+        self.groups
+            .iter()
+            .zip(&self.fabric.pools)
+            .map(tally)
+            .collect()
+    }
+
     fn hop(&self, index: usize) -> (&Hop, &HopExtra) {
         (&self.fabric.hops[index], &self.fabric.extras[index])
     }
@@ -81,6 +100,7 @@ impl Simulation {
             link_line_time: vec![Span::ZERO; self.links],
             link_line_work: vec![0; self.links],
             ports: vec![None; self.links],
+            pools: self.pool_tallies(),
             nics: self.hosts.nic_tallies(),
             flows: self.flow_tallies(),
             vcs,

@@ -2,6 +2,7 @@
 
 pub mod accounting;
 pub mod assembly;
+pub mod lock_step;
 pub mod resolved;
 pub mod results;
 pub mod series;

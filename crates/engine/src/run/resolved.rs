@@ -3,10 +3,9 @@
 
 use crate::ground::format::{CellLengths, Clock};
 use crate::ground::units::{BitRate, Span};
-use crate::network::processing::is_constant;
 use crate::port::drop::{DropRule, Policy};
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler, Unit};
+use crate::text::scenario::{Class, ClassQueue, Observable, Scenario, Scheduler};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt;
@@ -35,6 +34,8 @@ pub struct ResolvedPort<'s> {
     /// Rate of the link; with the clock, the size of a buffer in time.
     rate: BitRate,
     clock: Clock,
+    /// The pool of the switch. Boxed, as there may be many ports, few of them with one.
+    pool: Option<Box<PortPool>>,
     /// Whether a cell can ever wait there.
     pub can_queue: bool,
     /// Class that the arithmetic kernel can serve there, or the reason why the slotted kernel must
@@ -42,13 +43,38 @@ pub struct ResolvedPort<'s> {
     pub arithmetic: Result<Class, WhySlotted>,
 }
 
+/// What a port has of the pool of its switch.
+#[derive(Clone, Copy, Debug)]
+struct PortPool {
+    /// Bytes of a memory cell, if that is a place.
+    memory_cell: Option<u32>,
+    /// S, if the port takes part.
+    shared: Option<u64>,
+}
+
 impl<'s> ResolvedPort<'s> {
+    /// K of a queue here, places; `None`: unlimited.
+    fn k(&self, queue: &ClassQueue) -> Option<u64> {
+        match queue.buffer {
+            Some(size) => {
+                let memory_cell = self.pool.as_ref().and_then(|pool| pool.memory_cell);
+                Some(size.places(self.rate, self.clock, memory_cell))
+            }
+            None => Some(self.shared()? + queue.reserved()),
+        }
+    }
+
+    /// S of the pool, if the port takes part in one.
+    pub fn shared(&self) -> Option<u64> {
+        self.pool.as_ref()?.shared
+    }
+
     /// The queue of `class`.
     pub fn queue(&self, class: Class) -> ResolvedQueue<'s> {
         let given = self.queues[class as usize];
         ResolvedQueue {
             given,
-            k: given.buffer.map(|size| size.places(self.rate, self.clock)),
+            k: self.k(given),
             places: self.places,
         }
     }
@@ -163,6 +189,8 @@ pub enum WhySlotted {
     Changes,
     /// The policy sees every cell, and counts bytes.
     JudgesBytes,
+    /// The port shares the pool of its switch.
+    Pool,
 }
 
 impl fmt::Display for WhySlotted {
@@ -175,6 +203,7 @@ impl fmt::Display for WhySlotted {
             WhySlotted::PushesOut => "its drop policy drops from the queue",
             WhySlotted::Lengths => "its packets differ in length",
             WhySlotted::Changes => "the rate of its link changes",
+            WhySlotted::Pool => "it shares the pool of its switch",
             WhySlotted::JudgesBytes => "its policy sees every cell and counts bytes",
             WhySlotted::RefusesAny => "its drop policy may refuse a frame when nothing waits",
         })
@@ -194,15 +223,11 @@ impl<'s> Resolved<'s> {
         let port = |link: usize| {
             topology.switch_of[link]?;
             let scheduler = topology.scheduler(scenario, link);
-            let places = match topology.unit(scenario, link) {
-                Unit::Cells => Places::ONE,
-                Unit::Bytes => {
-                    let CellLengths { shortest, longest } = topology.lengths[link];
-                    Places {
-                        shortest: scenario.format.places(shortest),
-                        longest: scenario.format.places(longest),
-                    }
-                }
+            let place = topology.place(scenario, link);
+            let CellLengths { shortest, longest } = topology.lengths[link];
+            let places = Places {
+                shortest: place.of(shortest),
+                longest: place.of(longest),
             };
             let is_watched = credit.contains(scenario.links[link].name.as_str());
             let used_class = used_class(scenario, &topology, link);
@@ -212,11 +237,20 @@ impl<'s> Resolved<'s> {
                 queues: Class::ALL.map(|class| topology.queue(scenario, link, class)),
                 rate: scenario.links[link].rate,
                 clock: scenario.format.clock,
+                pool: topology.has_pool(link).then(|| {
+                    Box::new(PortPool {
+                        memory_cell: topology.memory_cell(scenario, link),
+                        shared: topology.pool_of(link).map(|(_, pool)| pool.shared()),
+                    })
+                }),
                 can_queue: false,
                 arithmetic: used_class,
             };
             port.can_queue = can_queue(scenario, &topology, link, &port);
             port.arithmetic = used_class.and_then(|class| {
+                if port.shared().is_some() {
+                    return Err(WhySlotted::Pool);
+                }
                 let queue = port.queue(class);
                 if !topology.lengths[link].are_equal() {
                     return Err(WhySlotted::Lengths);
@@ -272,19 +306,11 @@ fn can_queue(
     link: usize,
     port: &ResolvedPort<'_>,
 ) -> bool {
-    let switch = topology.switch_of[link].map(|switch| &scenario.switches[switch]);
-    let processing = switch.and_then(|switch| switch.processing.as_ref());
-    let classes = &topology.classes[link];
-    match topology.inputs[link].as_slice() {
-        [] => false,
-        &[input] => {
-            !topology.keeps_distance(scenario, input, link)
-                || processing.is_some_and(|p| !is_constant(p))
-                || classes.len() > 1
-                || classes.iter().any(|&class| port.queue(class).refuses_any())
-        }
-        _ => true,
-    }
+    let mut refuses = topology.classes[link]
+        .iter()
+        .map(|&class| port.queue(class).refuses_any());
+    topology.can_wait(scenario, link)
+        || (!topology.inputs[link].is_empty() && refuses.any(|any| any))
 }
 
 /// The only class whose cells cross `link`. The reverse flow of a source without answers carries

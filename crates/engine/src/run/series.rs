@@ -52,7 +52,8 @@ pub struct Dropped {
     pub cell: u32,
     /// Reason for the drop.
     pub reason: DropReason,
-    /// X: cells waiting in the cell's class queue. For the reason `front`, X is that on arrival of
+    /// X: cells waiting in the cell's class queue; memory cells if its pool has such, as for the other
+    /// values in cells. For the reason `front`, X is that on arrival of
     /// the cell in whose favour this one was dropped. None for the reason `link`, which has no
     /// queue, and for a queue that counts bytes.
     pub waiting_cells: Option<u64>,
@@ -257,6 +258,11 @@ fn unit_of(spec: &Probe, scenario: &Scenario, topology: &Topology) -> String {
             if topology.unit(scenario, link) == Unit::Bytes =>
         {
             "bytes".into()
+        }
+        Observable::Queue | Observable::AverageQueue
+            if topology.has_pool(link) && topology.memory_cell(scenario, link).is_some() =>
+        {
+            "memory cells".into()
         }
         Observable::LinkShare if scenario.links[link].changes_rate() => {
             format!("{usual} at the first rate")

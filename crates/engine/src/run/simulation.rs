@@ -18,6 +18,7 @@ use crate::network::fabric::Fabric;
 use crate::network::record::TraceEntry;
 use crate::network::stop::Stop;
 use crate::port::{Port, PortKernel};
+use crate::run::lock_step::Group;
 use crate::text::scenario::MOST_POINTS;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,6 +32,9 @@ pub struct Simulation {
     pub fabric: Fabric,
     /// Ports that can queue.
     pub ports: Vec<Port>,
+    /// Ports that share a pool, and the group of each port.
+    pub groups: Vec<Group>,
+    group_of: Vec<Option<u32>>,
     /// Earliest work of each port.
     work: WorkList,
     distances: Distances,
@@ -115,6 +119,8 @@ pub struct Parts {
     pub fabric: Fabric,
     /// Ports that can queue.
     pub ports: Vec<Port>,
+    /// Ports that share a pool, by pool.
+    pub groups: Vec<Group>,
     /// Shortest times between them.
     pub distances: Distances,
     /// Number of links in the network.
@@ -139,6 +145,7 @@ impl Simulation {
             hosts,
             fabric,
             ports,
+            groups,
             distances,
             links,
             memory_limit,
@@ -155,9 +162,18 @@ impl Simulation {
         };
         let to_ports = ports.iter().map(|port| port.lookahead.from_hosts).min();
         let asks = !hosts.paced.is_empty();
+        let mut group_of = Vec::new();
+        for (group, number) in groups.iter().zip(0..) {
+            group_of.resize(ports.len(), None);
+            for &port in &group.ports {
+                group_of[port as usize] = Some(number);
+            }
+        }
         Simulation {
             hosts,
             work: WorkList::new(ports.len()),
+            groups,
+            group_of,
             ports,
             distances,
             to_ports: to_ports.filter(|_| asks).unwrap_or(Span::ZERO),
@@ -212,7 +228,10 @@ impl Simulation {
             }
             match work {
                 Some((time, port)) if self.is_first(time, next) || next == end => {
-                    self.advance(port, time, next);
+                    match self.group_of.get(port).copied().flatten() {
+                        None => self.advance(port, time, next),
+                        Some(group) => self.advance_group(group as usize, time, next),
+                    }
                 }
                 _ => {
                     if !self.hosts.paced.is_empty() {
@@ -253,6 +272,7 @@ impl Simulation {
     /// own work, or come from a host or from unhandled cells of another port.
     ///
     /// The earliest work of any port is at `time`, the next host event at `next`.
+    #[inline(always)]
     fn handled_until(&self, index: usize, time: Time, next: Time) -> Time {
         let port = &self.ports[index];
         if port.lookahead.from_ports.len() > MAX_UPSTREAM_PORTS {
@@ -270,9 +290,10 @@ impl Simulation {
             .max(time)
     }
 
-    /// Lets the port with the earliest work, at `time`, take everything that no unknown arrival can
-    /// precede. The next host event is at `next`.
-    fn advance(&mut self, index: usize, time: Time, next: Time) {
+    /// The time before which no unknown arrival can come to a port, and that of the consequences of
+    /// host events to come. The earliest work of any port is at `time`, the next host event at `next`.
+    #[inline(always)]
+    fn horizon(&self, index: usize, time: Time, next: Time) -> (Time, Time) {
         let Port {
             lookahead, steps, ..
         } = &self.ports[index];
@@ -289,6 +310,43 @@ impl Simulation {
                 ));
             }
         }
+        (horizon, known_until)
+    }
+
+    /// Lets the ports of a group, one of which has the earliest work, at `time`, take everything that
+    /// no unknown arrival can precede. The next host event is at `next`.
+    fn advance_group(&mut self, number: usize, time: Time, next: Time) {
+        let [mut horizon, mut known_until] = [Time::NEVER; 2];
+        let mut short = Span::FOREVER;
+        for &port in &self.groups[number].ports {
+            let (of_port, known) = self.horizon(port as usize, time, next);
+            horizon = horizon.min(of_port);
+            known_until = known_until.min(known);
+            short = short.min(self.ports[port as usize].steps.short);
+        }
+        let horizon = horizon.min(self.fabric.end);
+        if horizon > time + short {
+            self.work_done += LONG_STEP - i64::from(self.until_check);
+            self.until_check = 1;
+        }
+        let Simulation {
+            groups,
+            ports,
+            fabric,
+            work,
+            ..
+        } = self;
+        let group = &mut groups[number];
+        group.advance(ports, fabric, number, horizon, known_until);
+        for &port in &group.ports {
+            work.set(port as usize, ports[port as usize].next_work());
+        }
+    }
+
+    /// Lets the port with the earliest work, at `time`, take everything that no unknown arrival can
+    /// precede. The next host event is at `next`.
+    fn advance(&mut self, index: usize, time: Time, next: Time) {
+        let (horizon, known_until) = self.horizon(index, time, next);
         let port = &mut self.ports[index];
         if horizon > time + port.steps.short {
             self.work_done += LONG_STEP - i64::from(self.until_check);

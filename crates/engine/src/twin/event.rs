@@ -207,6 +207,18 @@ impl EventQueue {
         cells
     }
 
+    /// Removes and returns all other cells that reach ports at `now`, with their ports and input links.
+    pub(super) fn all_arrivals(&mut self, now: Time) -> Vec<(usize, usize, Cell)> {
+        let mut cells = Vec::new();
+        while let Some(Reverse(Entry(key, Event::Arrival { port, input, cell }))) = self.heap.peek()
+            && key.0 == now
+        {
+            cells.push((*port, *input, *cell));
+            self.heap.pop();
+        }
+        cells
+    }
+
     /// All cells on the way to a port or host, each with the link it uses.
     pub(super) fn cells_on_their_way(
         &self,

@@ -8,6 +8,7 @@ impl Twin<'_> {
     /// # Panics
     /// If the cell counts do not balance.
     pub(crate) fn finish(mut self) -> Tally {
+        self.now = self.end;
         let mut held = vec![0u64; self.frames.len()];
         for port in self.ports.iter_mut().flatten() {
             port.finish(self.end);
@@ -61,6 +62,9 @@ impl Twin<'_> {
                 flow.kind
             );
         }
+        for switch in 0..self.pools.len() {
+            self.count_pool(switch);
+        }
         self.tally.ports = (0..self.ports.len())
             .map(|link| {
                 let tally = self.ports[link].take()?.tally;
@@ -73,6 +77,8 @@ impl Twin<'_> {
                 None
             })
             .collect();
+        let pools = self.pools.into_iter().flatten();
+        self.tally.pools = pools.map(|pool| pool.tally).collect();
         self.tally
     }
 }
@@ -83,7 +89,7 @@ fn is_same_cell(a: Cell, b: Cell) -> bool {
 
 /// Whether cells can wait at the port of `link` (model section 6).
 pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -> bool {
-    use crate::text::scenario::{ProcessingKind, Unit};
+    use crate::text::scenario::ProcessingKind;
     let input = match topology.inputs[link][..] {
         [] => return false,
         [input] => input,
@@ -115,10 +121,7 @@ pub(super) fn can_queue(scenario: &Scenario, topology: &Topology, link: usize) -
         let queue = topology.queue(scenario, link, class);
         let k = topology.places(scenario, link, class);
         let policy = Policy::new(&queue.drop, k, &[], Span::ZERO, scenario.format.clock);
-        let longest = match topology.unit(scenario, link) {
-            Unit::Cells => 1,
-            Unit::Bytes => scenario.format.places(lengths.longest),
-        };
+        let longest = topology.place(scenario, link).of(lengths.longest);
         queue.police.is_some() || policy.smallest_refusal() == 0 || k.is_some_and(|k| k < longest)
     });
     spacing < service || bunches || refuses || classes.iter().any(|&c| c != classes[0])

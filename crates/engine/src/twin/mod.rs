@@ -15,6 +15,7 @@ mod event;
 mod finish;
 mod line;
 mod nic;
+mod pool;
 mod port;
 mod processing;
 mod program;
@@ -43,6 +44,7 @@ use ends::{Ends, Payload, Sent};
 use event::{Direction, Event, EventQueue, Level};
 use line::Line;
 use nic::Nic;
+use pool::{Pool, Taken};
 use port::{Port, Verdict};
 use processing::Processing;
 use reassembly::Reassembly;
@@ -114,6 +116,8 @@ pub(crate) struct Twin<'a> {
     switch_stages: Vec<Option<SwitchStage>>,
     /// Ports by link; used for links that leave a switch.
     ports: Vec<Option<Port>>,
+    /// By switch: its pool, if it has one.
+    pools: Vec<Option<Pool>>,
     /// Reassembly by flow.
     reassembly: Vec<Reassembly>,
     tie_offset: u64,
@@ -174,11 +178,25 @@ impl<'a> Twin<'a> {
                 (Direction::Receive, Level::Transport) => self.take(flow, frame),
             },
             Event::Shaped { flow } => self.leave_shaper(flow),
-            Event::Arrival { port, input, cell } => {
-                let mut cells = vec![(input, cell)];
-                cells.extend(self.events.other_arrivals(self.now, port));
-                self.cells_reach_port(port, cells);
-            }
+            Event::Arrival { port, input, cell } => match self.pool_of(port) {
+                None => {
+                    let mut cells = vec![(input, cell)];
+                    cells.extend(self.events.other_arrivals(self.now, port));
+                    self.cells_reach_port(port, cells);
+                }
+                Some(switch) => {
+                    let mut cells = vec![(port, input, cell)];
+                    cells.extend(self.events.all_arrivals(self.now));
+                    let (here, elsewhere): (Vec<_>, Vec<_>) = cells
+                        .into_iter()
+                        .partition(|&(port, ..)| self.pool_of(port) == Some(switch));
+                    for (port, input, cell) in elsewhere {
+                        self.events
+                            .add(self.now, Event::Arrival { port, input, cell });
+                    }
+                    self.cells_reach_pool(switch, here);
+                }
+            },
             Event::Departure { link } => self.departure(link),
             Event::Change { link } => self.rate_changes(link),
             Event::Resume { link } => self.resume(link),
@@ -498,6 +516,9 @@ impl<'a> Twin<'a> {
     fn send_next_of_port(&mut self, link: usize) {
         let port = self.ports[link].as_mut().expect("a port");
         let next = port.next_cell(self.now);
+        if let Some(switch) = self.pool_of(link) {
+            self.count_pool(switch);
+        }
         self.note_failure(link);
         match next {
             Some(next) => self.transmit(link, next),
@@ -541,7 +562,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Handles the cells that reach `port` at this instant, each with its input link.
-    fn cells_reach_port(&mut self, port: usize, cells: Vec<(usize, Cell)>) {
+    fn cells_reach_port(&mut self, port: usize, cells: Vec<(usize, Cell)>) -> Taken {
         let inputs = &self.topology.inputs[port];
         let place = |link| inputs.iter().position(|&i| i == link).expect("an input");
         let mut cells: Vec<(usize, Cell)> = cells.into_iter().map(|(l, c)| (place(l), c)).collect();
@@ -552,6 +573,7 @@ impl<'a> Twin<'a> {
             .iter()
             .map(|(_, cell)| here.discards(cell, class(cell)))
             .collect();
+        let judged = discarded.iter().filter(|discarded| !**discarded).count();
         let (mut accepted, mut refused) = (Vec::new(), Vec::new());
         for ((input, cell), discarded) in cells.into_iter().zip(discarded) {
             match self.cell_reaches_port(port, cell) {
@@ -566,6 +588,11 @@ impl<'a> Twin<'a> {
         }
         let here = self.ports[port].as_mut().expect("a port");
         here.settle(&accepted, &refused);
+        Taken {
+            judged,
+            accepted: accepted.len(),
+            refused: refused.len(),
+        }
     }
 
     /// Sorts cells that reach `port` at this instant, with the numbers of their inputs, into tie
@@ -599,8 +626,12 @@ impl<'a> Twin<'a> {
         }
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         self.passes(link, cell);
+        let free = self.free_places(link);
         let port = self.ports[link].as_mut().expect("a port");
-        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class);
+        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class, free);
+        if let Some(switch) = self.pool_of(link) {
+            self.count_pool(switch);
+        }
         self.note_failure(link);
         self.count(cell.flow).cells_tagged += u64::from(tags);
         let tagged = cell.tagged || tags;

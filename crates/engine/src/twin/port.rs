@@ -6,16 +6,16 @@ use super::line::Line;
 use super::program::policy_of;
 use super::ranking::{Failed, Ranker, Waiting};
 use crate::ground::flow::FlowId;
-use crate::ground::format::Format;
+use crate::ground::place::Place;
 use crate::ground::rng::Stream;
-use crate::ground::units::{Span, Time};
+use crate::ground::units::{Ratio, Span, Time};
 use crate::network::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
 use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{ClassOrder, FlowShare, Pattern, Queues, Scheduler, Slots};
 use crate::text::program::Failure;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec, Unit};
+use crate::text::scenario::{Class, RestOfFrame, Scenario, Scheduler as Spec};
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Outcome of a cell's arrival.
@@ -66,8 +66,12 @@ enum FrameState {
 struct ClassQueue {
     /// K in places.
     buffer: Option<u64>,
-    /// Whether each byte of a frame is a place, in a scenario of this format.
-    counts_bytes: Option<Format>,
+    /// What is a place.
+    place: Place,
+    /// Of a queue in a pool: r, its reserve, places.
+    reserve: u64,
+    /// Of a queue in a pool: its dynamic threshold, relative to what is free.
+    alpha: Option<Ratio>,
     policer: Option<Policer>,
     policy: Box<dyn DropRule>,
     draws: Stream,
@@ -165,11 +169,12 @@ impl Port {
         let queues = Class::ALL.map(|class| {
             let queue = topology.queue(scenario, link, class);
             let k = topology.places(scenario, link, class);
-            let counts_bytes = topology.unit(scenario, link) == Unit::Bytes;
             let contracts = topology.contracts(scenario, link, class);
             ClassQueue {
                 buffer: k,
-                counts_bytes: counts_bytes.then_some(scenario.format),
+                place: topology.place(scenario, link),
+                reserve: topology.reserve(scenario, link, class),
+                alpha: queue.alpha,
                 policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
                 policy: policy_of(&queue.drop, k, &contracts, cell_time, scenario.format.clock),
                 draws: stream(name, &format!("drop-{}", class.name())),
@@ -187,7 +192,13 @@ impl Port {
             other => (None, other),
         };
         Port {
-            scheduler: Scheduler::new(spec, scenario.links[link].rate, cell_time, None, &shares),
+            scheduler: Scheduler::new(
+                spec,
+                scenario.links[link].rate,
+                cell_time,
+                Place::Cell,
+                &shares,
+            ),
             ranker,
             failed: None,
             queues: queues.into(),
@@ -198,8 +209,7 @@ impl Port {
             fair_order: (0..topology.inputs[link].len()).collect(),
             flows,
             cell_time,
-            cells_differ: topology.unit(scenario, link) == Unit::Bytes
-                && !topology.lengths[link].are_equal(),
+            cells_differ: topology.places_of_each(scenario, link).is_none(),
             busy: false,
             in_service: false,
             idle_since: Time::ZERO,
@@ -221,13 +231,14 @@ impl Port {
         }
     }
 
-    /// Handles an arriving cell. Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
+    /// Handles an arriving cell, which finds `free` places of the shared part of the pool, if the port is in one. Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
     /// with high priority and continues with low.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
+        free: Option<u64>,
     ) -> (Verdict, Vec<Cell>, bool) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
@@ -236,7 +247,7 @@ impl Port {
         }
         let (mut pushed_out, mut tags) = (Vec::new(), false);
         let waiting = self.queues[class].cells.len() as u64;
-        let verdict = match self.accepts(now, &cell, class) {
+        let verdict = match self.accepts(now, &cell, class, free) {
             // The buffer has room for the cell, but it could not leave in time.
             Ok(taken)
                 if taken.pushes_out == PushesOut::Nothing
@@ -304,7 +315,13 @@ impl Port {
     }
 
     /// Rules 0 to 4 of the model: whether and how the cell is accepted.
-    fn accepts(&mut self, now: Time, cell: &Cell, class: usize) -> Result<Admission, NotTaken> {
+    fn accepts(
+        &mut self,
+        now: Time,
+        cell: &Cell,
+        class: usize,
+        free: Option<u64>,
+    ) -> Result<Admission, NotTaken> {
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
         let latest = self.latest.get(&cell.flow);
@@ -346,7 +363,18 @@ impl Port {
             let failure = queue.policy.failure().expect("it failed");
             return Err(NotTaken::Failed(failure));
         }
-        let full = self.busy && !queue.has_room(cell);
+        let needs = queue.needs_shared(cell);
+        if let (Some(free), Some(alpha)) = (free, queue.alpha)
+            && matches!(decision, Decision::Accept | Decision::Tag)
+            && (begins && self.busy && !is_rm && lost.is_none() && needs > 0)
+        {
+            let threshold = u128::from(alpha.num) * u128::from(free);
+            if u128::from(queue.shared()) * u128::from(alpha.den) >= threshold {
+                decision = Decision::Refuse(DropReason::Policy);
+            }
+        }
+        let lacks_room = !queue.has_room(cell) || free.is_some_and(|free| needs > free);
+        let full = self.busy && lacks_room;
         let never_fits = queue.buffer.is_some_and(|k| queue.places(cell) > k);
         let may_push_out = !queue.cells.is_empty() && !never_fits;
         let taken = |pushes_out| Admission {
@@ -577,6 +605,11 @@ impl Port {
         }
     }
 
+    /// Sum of s over the queues: places of the shared part of the pool that are in use.
+    pub(super) fn shared(&self) -> u64 {
+        self.queues.iter().map(ClassQueue::shared).sum()
+    }
+
     /// All waiting cells.
     pub(super) fn waiting(&self) -> impl Iterator<Item = &Cell> {
         self.queues
@@ -681,13 +714,25 @@ impl ClassQueue {
         }
     }
 
-    /// Places that a cell takes: one, or its bytes that are stored.
+    /// Places that a cell takes: one, or one for each so many bytes that are stored.
     fn places(&self, cell: &Cell) -> u64 {
-        match self.counts_bytes {
-            Some(format) if format.is_ethernet => u64::from(cell.bytes) - 20,
-            Some(_) => cell.bytes.into(),
-            None => 1,
+        match self.place {
+            Place::Cell => 1,
+            Place::Bytes { each, unstored } => {
+                let stored = cell.bytes - unstored;
+                u64::from(stored / each) + u64::from(!stored.is_multiple_of(each))
+            }
         }
+    }
+
+    /// s: places of the shared part of the pool that the waiting cells take.
+    fn shared(&self) -> u64 {
+        self.x().saturating_sub(self.reserve)
+    }
+
+    /// d: places of the shared part that this cell needs.
+    fn needs_shared(&self, cell: &Cell) -> u64 {
+        (self.x() + self.places(cell)).saturating_sub(self.reserve) - self.shared()
     }
 
     /// X: places that the waiting cells take.

@@ -5,6 +5,7 @@ use super::ends::Ends;
 use super::event::{Event, EventQueue};
 use super::line::Line;
 use super::nic::Nic;
+use super::pool::pools;
 use super::port::Port;
 use super::processing::Processing;
 use super::reassembly::Reassembly;
@@ -128,6 +129,7 @@ impl<'a> Twin<'a> {
             nics: links.iter().map(|_| Nic::default()).collect(),
             switch_stages: switch_stages(draws, &topology),
             ports: (0..links.len()).map(port).collect(),
+            pools: pools(scenario, &topology, |switch| stream(switch, "pool-tie")),
             reassembly: vec![Reassembly::default(); flows],
             tie_offset: draws.tie_offset(),
             tie_streams: links.iter().map(|l| stream(&l.name, "tie")).collect(),

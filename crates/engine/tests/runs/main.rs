@@ -19,6 +19,7 @@ mod oracle_judged;
 mod oracle_limits;
 mod oracle_many;
 mod oracle_places;
+mod oracle_pools;
 mod oracle_programs;
 mod oracle_red;
 mod oracle_schedulers;

@@ -16,12 +16,12 @@ use serde_json::{Value as Json, json};
 
 /// How cells become bytes: bytes of a cell, and whether a buffer is given as a time at this rate.
 #[derive(Clone, Copy, Debug)]
-struct InBytes {
+pub struct InBytes {
     of_cell: u64,
     by_time: Option<BitRate>,
 }
 
-fn in_bytes() -> impl Strategy<Value = InBytes> {
+pub fn in_bytes() -> impl Strategy<Value = InBytes> {
     let of_cell = prop_oneof![Just(1u64), 20u64..200, 200u64..2_000, Just(1_518)];
     let rate = (1_000_000u64..1_000_000_000).prop_map(BitRate);
     (of_cell, proptest::option::weighted(0.3, rate))
@@ -30,7 +30,7 @@ fn in_bytes() -> impl Strategy<Value = InBytes> {
 
 impl InBytes {
     /// The case with every buffer and threshold in bytes, and buffers in time if so chosen.
-    fn of(self, mut case: Case) -> Case {
+    pub fn of(self, mut case: Case) -> Case {
         let clock = case.scenario.format.clock;
         let of_switches = case.scenario.switches.iter_mut().map(|s| &mut s.queues);
         let of_links = case.scenario.links.iter_mut().map(|l| &mut l.queues);

@@ -5,6 +5,7 @@ use crate::common::components::entry;
 use crate::common::draws::Draws;
 use crate::common::formats::in_ethernet;
 use crate::common::hostile::hostile;
+use crate::common::pools::pooled;
 use crate::common::probes::probes;
 use crate::common::random;
 use cellyard_engine::format::Format;
@@ -68,8 +69,10 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     let parts = (random::cases(300), settings, any::<u64>(), changes());
     parts.prop_map(|(case, (name, seed, tie_offset), number, drawn)| {
         let draws = &mut Draws(number);
-        let case = match draws.below(6) {
+        let case = match draws.below(8) {
             0 => in_ethernet(case.readable(), 1_500, false),
+            6 => pooled(in_ethernet(case.readable(), 1_500, false), draws, Some(254)),
+            7 => pooled(case.readable(), draws, None),
             1 => changed(case.readable(), &drawn, true),
             2 => case.readable(),
             _ => hostile(case, draws),

@@ -7,7 +7,7 @@ pub mod per_vc;
 pub mod program;
 mod strict_priority;
 
-use crate::ground::format::Format;
+use crate::ground::place::Place;
 use crate::ground::units::{BitRate, Span, Time};
 use crate::network::tally::CLASSES;
 use crate::text::program::{Failure, SchedulerText};
@@ -118,12 +118,12 @@ pub enum Pattern {
 
 impl Scheduler {
     /// The scheduler `spec` for a port of rate `rate`, with cells that take `cell_time`, that `flows`,
-    /// by local number, cross. `format` is that of the cells, if queues count bytes.
+    /// by local number, cross. `place` is what a place of its queues is.
     pub fn new(
         spec: &Spec,
         rate: BitRate,
         cell_time: Span,
-        format: Option<Format>,
+        place: Place,
         flows: &[FlowShare],
     ) -> Scheduler {
         match spec {
@@ -134,7 +134,7 @@ impl Scheduler {
             }
             Spec::PerVc { class, unit } => Scheduler::PerVc(PerVc::new(*class, *unit, rate, flows)),
             Spec::Program(spec) => {
-                let program = Programmed::new(spec, cell_time, format, flows);
+                let program = Programmed::new(spec, cell_time, place, flows);
                 Scheduler::Program(Box::new(program))
             }
         }
@@ -318,7 +318,7 @@ mod tests {
                 sends: true,
             };
             let shares: Vec<_> = vcs.iter().map(share).collect();
-            let mut together = Scheduler::new(&spec, RATE, Span(1), None, &shares);
+            let mut together = Scheduler::new(&spec, RATE, Span(1), Place::Cell, &shares);
             let mut by_one = together.clone();
             let mut waiting = Waiting(vcs.iter().map(|vc| (vc.0, VecDeque::new())).collect());
             let (mut number, mut sent) = (0, 0);
@@ -373,7 +373,7 @@ mod tests {
         ) {
             // A class whose VCs are served one by one has none here.
             prop_assume!(!matches!(spec, Spec::PerVc { .. }));
-            let mut these = Scheduler::new(&spec, RATE, Span(1), None, &[]);
+            let mut these = Scheduler::new(&spec, RATE, Span(1), Place::Cell, &[]);
             let mut those = these.clone();
             for slot in slots {
                 let few = slot.map(|(found, n, _)| if found { n } else { 0 });

@@ -3,7 +3,7 @@
 //! Every choice computes the ranks of all VCs that wait, so that its cost grows with their number.
 
 use super::{FlowShare, Pattern, Slots, Turn, strict_priority};
-use crate::ground::format::Format;
+use crate::ground::place::Place;
 use crate::ground::rng::Stream;
 use crate::ground::units::{Span, Time};
 use crate::network::tally::CLASSES;
@@ -30,7 +30,7 @@ pub struct Programmed {
     /// Class and number of the VCs that wait, in ascending order.
     waiting: Vec<(usize, usize)>,
     /// Format of the cells, if queues count bytes.
-    format: Option<Format>,
+    place: Place,
     /// A stream for the machine; schedulers have no draws.
     no_draws: Stream,
     /// What failed first, and when.
@@ -68,12 +68,12 @@ pub fn value_bytes(scheduler: &ProgramScheduler, flows: usize) -> usize {
 }
 
 impl Programmed {
-    /// The scheduler for a port that `flows`, by local number, cross. `format` is that of the cells,
-    /// if queues count bytes.
+    /// The scheduler for a port that `flows`, by local number, cross. `place` is what a place of its
+    /// queues is.
     pub fn new(
         spec: &ProgramScheduler,
         cell_time: Span,
-        format: Option<Format>,
+        place: Place,
         flows: &[FlowShare],
     ) -> Programmed {
         let ranking = &spec.ranking;
@@ -91,7 +91,7 @@ impl Programmed {
             vcs: flows.iter().map(vc).collect(),
             of_vcs: flows.iter().flat_map(|_| of_vc.clone()).collect(),
             waiting: Vec::new(),
-            format,
+            place,
             no_draws: Stream::new(0, 0, "", ""),
             failure: None,
             code: Box::new(code),
@@ -219,7 +219,7 @@ impl Programmed {
         for &(name, register) in &self.code.names {
             let value = match name {
                 Known::Length => bytes.into(),
-                Known::Places => self.format.map_or(1, |format| format.places(bytes)).into(),
+                Known::Places => self.place.of(bytes).into(),
                 Known::Arrival => state.cells.front().map_or(0, |&(number, _)| number).into(),
                 Known::Waiting => state.cells.len() as i128,
                 Known::Weight => state.weight.into(),

@@ -1,9 +1,8 @@
 //! Handling of arrivals in the slotted kernel: one by one, in rounds, or watched.
 
 use super::queued_cells::QueuedCells;
-use super::{ClassOrder, Slotted, places_of};
+use super::{ClassOrder, Slotted};
 use crate::ground::delays::Waits;
-use crate::ground::format::Format;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::{Fate, FrameState, Run, TAGGED};
 use crate::network::fabric::Fabric;
@@ -141,8 +140,10 @@ impl Slotted {
     fn handle_arrival(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
         if FastPath::BelowLimits.applies(|| self.can_take_below_limits(fabric, feed)) {
             Outcome::accepted(self.accept_first(fabric, feed))
+        } else if self.pool().is_none() {
+            self.handle_by_gate::<false>(fabric, feed, one_at_a_time)
         } else {
-            self.handle_by_gate(fabric, feed, one_at_a_time)
+            self.handle_by_gate::<true>(fabric, feed, one_at_a_time)
         }
     }
 
@@ -173,9 +174,14 @@ impl Slotted {
         fabric.feeds[feed].skip(1)
     }
 
-    /// Handles the first cell of `feed` by the gate.
+    /// Handles the first cell of `feed` by the gate; with `POOL` at a port in a pool.
     #[inline(never)]
-    fn handle_by_gate(&mut self, fabric: &mut Fabric, feed: usize, one_at_a_time: bool) -> Outcome {
+    fn handle_by_gate<const POOL: bool>(
+        &mut self,
+        fabric: &mut Fabric,
+        feed: usize,
+        one_at_a_time: bool,
+    ) -> Outcome {
         let mut run = fabric.feeds[feed].head;
         if !self.busy {
             self.pause_at(run.time);
@@ -184,8 +190,26 @@ impl Slotted {
         let (class, local) = (hop.class as usize, hop.local);
         let view = self.view(class, local as usize);
         let (state, idle) = (&mut hop.frame_state, self.idle_cells(class, run.time));
+        let pool = if POOL { self.pool() } else { None };
         let gate = &mut self.gates[class];
-        let judged = gate.judge(run.time, &run, state, local, &view, idle, None);
+        let judged = match pool {
+            None => gate.judge(run.time, &run, state, local, &view, idle, None),
+            Some(pool) => {
+                let pool = &mut fabric.pools[pool as usize];
+                let discards = gate.discards(&run, state);
+                let free = pool.free(run.time);
+                let judged = gate.judge_in_pool(run.time, &run, state, local, &view, idle, free);
+                pool.taken.judged += u32::from(!discards);
+                pool.taken.accepted += u32::from(judged.verdict.takes());
+                pool.taken.refused += u32::from(judged.refused);
+                if idle.is_none() && judged.verdict.takes() {
+                    let (share, x) = (gate.share(), gate.places_of(view.waiting));
+                    let places = share.place.of(run.cell.bytes());
+                    pool.take(places, share.needs(x, places));
+                }
+                judged
+            }
+        };
         let mut outcome = Outcome {
             more: true,
             dropped: None,
@@ -238,7 +262,7 @@ impl Slotted {
         local: usize,
         cell: QueuedCells,
     ) {
-        if self.busy && self.bytes().is_some() {
+        if self.busy && self.places().is_some() {
             self.accept_places(fabric, class, local, cell);
         } else {
             self.accept(fabric, class, local, cell);
@@ -274,8 +298,8 @@ impl Slotted {
         self.last_pushed_out.clear();
         self.push_out_once(fabric, class, whole, run.time);
         // One cell of equal ones makes room.
-        while self.bytes().is_some() {
-            let places = Format::ETHERNET.places(run.cell.bytes());
+        while let Some(places) = self.places() {
+            let places = places.of_bytes(run.cell.bytes());
             if !self.gates[class].lacks_room::<true>(places, self.x(class)) {
                 break;
             }
@@ -305,8 +329,8 @@ impl Slotted {
                 state.fate = Fate::Damaged;
             }
             let places = match &self.one_by_one {
-                Some(each) if each.bytes.is_some() => places_of(cell),
-                _ => 1,
+                Some(each) => each.places.as_ref().map_or(1, |places| places.of(cell)),
+                None => 1,
             };
             queue.beyond -= places - 1;
             if self.counts[class] {
@@ -367,7 +391,7 @@ impl Slotted {
         if self.waiting[class] >= self.gates[class].overdue_from() {
             fabric.overdue_at(cell.hop);
         }
-        let places = places_of(&cell);
+        let places = self.places().expect("it counts places").of(&cell);
         self.queues[class].beyond += places - 1;
         if self.counts[class] {
             self.queues[class].count_in(local, places);
@@ -378,13 +402,13 @@ impl Slotted {
         self.append(class, local, cell);
         self.note_longest(class);
         let beyond: u64 = self.queues.iter().map(|queue| queue.beyond).sum();
-        let bytes = self
+        let places = self
             .one_by_one
             .as_mut()
-            .and_then(|each| each.bytes.as_mut());
-        let bytes = bytes.expect("it counts places");
-        raise(&mut bytes.max_cells[class], self.waiting[class]);
-        raise(&mut bytes.max_queue, self.total + beyond);
+            .and_then(|each| each.places.as_mut());
+        let places = places.expect("it counts places");
+        raise(&mut places.max_cells[class], self.waiting[class]);
+        raise(&mut places.max_queue, self.total + beyond);
     }
 
     /// Appends a cell to its queue.

@@ -38,9 +38,11 @@ use crate::ground::class::Class;
 use crate::ground::delays::Waits;
 use crate::ground::format::Format;
 use crate::ground::line_rate::{ChangingLine, LineTimes};
+use crate::ground::place::Place;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Fabric;
+use crate::network::pool::PoolState;
 use crate::network::tally::{CLASSES, PortTally};
 use crate::text::program::{Failure, SchedulerText};
 use ahead::{DecidedCells, Foresight, SlotOwner};
@@ -97,8 +99,10 @@ struct OneByOne {
     begun: Span,
     /// If the rate changes.
     latest: Latest,
-    /// If queues count bytes.
-    bytes: Option<Bytes>,
+    /// Index of the pool in which the port takes part.
+    pool: Option<u32>,
+    /// If queues count places.
+    places: Option<CountedPlaces>,
 }
 
 /// The latest transmission at a rate that changes.
@@ -111,18 +115,31 @@ struct Latest {
     work: u128,
 }
 
-/// Places that a cell takes in a kernel that counts them.
-fn places_of(cell: &QueuedCells) -> u64 {
-    Format::ETHERNET.places(cell.cell.bytes())
-}
-
-/// Maxima of queues that count bytes, each one place.
-#[derive(Debug, Default)]
-struct Bytes {
+/// Queues that count places, as their cells take different numbers of them.
+#[derive(Debug)]
+struct CountedPlaces {
+    /// Bytes of a place.
+    each: u32,
     /// Largest number of waiting cells of each class.
     max_cells: [u64; CLASSES],
     /// Largest sum of X over the classes.
     max_queue: u64,
+}
+
+impl CountedPlaces {
+    fn of(&self, cell: &QueuedCells) -> u64 {
+        self.of_bytes(cell.cell.bytes())
+    }
+
+    /// Places of a cell of `bytes`. Only packets of Ethernet differ in them.
+    #[inline]
+    fn of_bytes(&self, bytes: u32) -> u64 {
+        let stored = Format::ETHERNET.places(bytes);
+        match self.each {
+            1 => stored,
+            each => stored.div_ceil(u64::from(each)),
+        }
+    }
 }
 
 impl Latest {
@@ -171,13 +188,13 @@ impl OneByOne {
 
 impl Slotted {
     /// Creates the kernel of a port that `flows` cross, with one gate per class.
-    /// `times` are those of cells that differ.
+    /// `times` are those of cells that differ, which take places as `place` says.
     /// `counts` keeps Y_i and N_a even if no policy needs them. `foresight` permits decisions ahead
     /// of their time.
     pub fn new(
         gates: [Gate; CLASSES],
         mut scheduler: Scheduler,
-        (cell_time, times): (Span, Option<LineTimes>),
+        (cell_time, times, place): (Span, Option<LineTimes>, Place),
         arrival_first: bool,
         flows: &[FlowShare],
         counts: bool,
@@ -213,7 +230,12 @@ impl Slotted {
                 times,
                 begun: Span::ZERO,
                 latest: Latest::default(),
-                bytes: counts_places.then(Bytes::default),
+                pool: None,
+                places: counts_places.then_some(CountedPlaces {
+                    each: place.bytes(),
+                    max_cells: [0; CLASSES],
+                    max_queue: 0,
+                }),
             })
         });
         let takes_bulk = scheduler.per_vc().is_some() && one_by_one.is_none();
@@ -246,6 +268,13 @@ impl Slotted {
             by_vc,
             last_pushed_out: Vec::new(),
         }
+    }
+
+    /// The kernel of a port that takes part in the pool of this index. It serves cells one by one.
+    pub fn in_pool(mut self, pool: u32) -> Slotted {
+        let each = self.one_by_one.as_mut().expect("one by one");
+        each.pool = Some(pool);
+        self
     }
 
     /// What failed first in the program that schedules.
@@ -342,8 +371,13 @@ impl Slotted {
             if AHEAD {
                 self.decided.push(self.free_at, n, to);
             }
-            if self.bytes().is_some() {
-                self.queues[turn.class].beyond -= places_of(&cells) - 1;
+            if let Some(each) = &self.one_by_one {
+                if let Some(places) = &each.places {
+                    self.queues[turn.class].beyond -= places.of(&cells) - 1;
+                }
+                if let Some(pool) = each.pool {
+                    self.release(&mut fabric.pools[pool as usize], turn.class, &cells);
+                }
             }
             let run = self.transmit(self.free_at, &cells);
             fabric.depart(run);
@@ -371,8 +405,8 @@ impl Slotted {
             local = fabric.hops[cells.hop as usize].local as usize;
             if !AHEAD {
                 let places = match &self.one_by_one {
-                    Some(each) if each.bytes.is_some() => places_of(&cells),
-                    _ => n,
+                    Some(each) => each.places.as_ref().map_or(n, |places| places.of(&cells)),
+                    None => n,
                 };
                 queue.count_out(local, places);
             }
@@ -444,10 +478,42 @@ impl Slotted {
         }
     }
 
-    /// Maxima of the queues, if they count bytes.
+    /// What a cell takes of the queues and their maxima, if they count places.
     #[inline]
-    fn bytes(&self) -> Option<&Bytes> {
-        self.one_by_one.as_ref()?.bytes.as_ref()
+    fn places(&self) -> Option<&CountedPlaces> {
+        self.one_by_one.as_ref()?.places.as_ref()
+    }
+
+    /// Index of the pool in which the port takes part.
+    #[inline]
+    fn pool(&self) -> Option<u32> {
+        self.one_by_one.as_ref()?.pool
+    }
+
+    /// Gives the places of a cell that begins now back to the pool. It has left its queue.
+    #[cold]
+    fn release(&self, pool: &mut PoolState, class: usize, cell: &QueuedCells) {
+        let share = self.gates[class].share();
+        let (x, places) = (
+            self.gates[class].places_of(self.x(class)),
+            share.place.of(cell.cell.bytes()),
+        );
+        let waited = self.free_at - cell.arrived;
+        pool.release(self.free_at, places, share.needs(x, places), waited);
+    }
+
+    /// Places times waiting times until `end` of all cells that wait.
+    pub fn place_time(&self, end: Time) -> u128 {
+        let of_queue = |(queue, gate): (&ClassQueue, &Gate)| {
+            let place = gate.share().place;
+            let waits = |cells: &QueuedCells| {
+                let each = |i: u64| u128::from(end.since(cells.arrived + self.cell_time * i).0);
+                let all: u128 = (0..u64::from(cells.n())).map(each).sum();
+                all * u128::from(place.of(cells.cell.bytes()))
+            };
+            queue.runs().map(waits).sum::<u128>()
+        };
+        self.queues.iter().zip(&self.gates).map(of_queue).sum()
     }
 
     /// All waiting cells; those of one flow come in order.
@@ -475,11 +541,11 @@ impl Slotted {
             }
             Quantity::Queue {
                 class: Some(class), ..
-            } if self.bytes().is_some() => self.x(class) as f64,
+            } if self.places().is_some() => self.x(class) as f64,
             Quantity::Queue {
                 class: Some(class), ..
             } => self.waiting[class] as f64,
-            Quantity::Queue { .. } if self.bytes().is_some() => {
+            Quantity::Queue { .. } if self.places().is_some() => {
                 (0..CLASSES).map(|class| self.x(class)).sum::<u64>() as f64
             }
             Quantity::Queue { .. } => self.total as f64,
@@ -534,9 +600,9 @@ impl Slotted {
         for (class, queue) in tally.classes.iter_mut().zip(&self.queues) {
             class.max_queue = queue.max;
         }
-        if let Some(bytes) = self.bytes() {
-            tally.max_places = bytes.max_queue;
-            for (class, &max) in tally.classes.iter_mut().zip(&bytes.max_cells) {
+        if let Some(places) = self.places() {
+            tally.max_places = places.max_queue;
+            for (class, &max) in tally.classes.iter_mut().zip(&places.max_cells) {
                 class.max_places = std::mem::replace(&mut class.max_queue, max);
             }
         }
@@ -549,9 +615,9 @@ impl Slotted {
         self.begin_decided_before(time);
         self.max_queue = self.total + self.decided.total;
         match &mut self.one_by_one {
-            Some(each) if each.bytes.is_some() => {
-                let bytes = each.bytes.as_mut().expect("it is there");
-                bytes.max_cells = self.waiting;
+            Some(each) if each.places.is_some() => {
+                let places = each.places.as_mut().expect("it is there");
+                places.max_cells = self.waiting;
             }
             _ => {
                 for class in 0..CLASSES {

@@ -10,7 +10,7 @@ use crate::network::cells::{FrameState, FramesAt};
 use crate::network::fabric::{FlowStage, FoldedPort, Hop, HopExtra, Next};
 use crate::network::loss::is_lossy;
 use crate::network::observe::Observers;
-use crate::network::processing::{SwitchStage, is_constant};
+use crate::network::processing::SwitchStage;
 use crate::network::tally::DropCounts;
 
 /// Processing stages of switches.
@@ -48,7 +48,7 @@ impl Blueprint<'_> {
         let mut all = Vec::new();
         let of = (0..self.net.scenario.links.len()).map(|number| {
             let switch = &self.net.scenario.switches[self.net.topology.enters[number]?];
-            let delay = switch.processing.filter(|p| !is_constant(p))?;
+            let delay = switch.processing.filter(|p| !p.is_constant())?;
             let link = &self.net.scenario.links[number].name;
             let crossing = self.net.topology.crossing[number].iter();
             let draws = crossing.map(|id| {
@@ -69,7 +69,7 @@ impl Blueprint<'_> {
         let switch = self.net.topology.enters[link].map(|s| &self.net.scenario.switches[s]);
         let delay = switch.and_then(|s| s.processing);
         delay
-            .filter(is_constant)
+            .filter(|processing| processing.is_constant())
             .map_or(Span::ZERO, |delay| delay.mean)
     }
 
@@ -97,8 +97,9 @@ impl Blueprint<'_> {
                 end: Time::ZERO + scenario.duration,
             })));
         }
-        let are_equal = self.net.topology.lengths[link].are_equal();
-        (!are_equal).then(|| LineTimes::Lengths(format.cell_times(spec.rate)))
+        let topology = &self.net.topology;
+        let one_by_one = !topology.lengths[link].are_equal() || topology.pool_of(link).is_some();
+        one_by_one.then(|| LineTimes::Lengths(format.cell_times(spec.rate)))
     }
 
     /// Builds the hops of all flows.

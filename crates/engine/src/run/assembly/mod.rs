@@ -5,6 +5,7 @@ mod draws;
 mod hops;
 mod hosts;
 mod lookahead;
+mod pools;
 mod ports;
 mod probes;
 mod roles;
@@ -86,6 +87,7 @@ pub fn build(
         hops: hops.hops,
         extras: hops.extras,
         observers,
+        pools: plan.pools(),
         captures,
         logs,
         end,
@@ -100,6 +102,7 @@ pub fn build(
         hosts,
         fabric,
         ports,
+        groups: plan.groups(),
         distances: lookaheads.distances,
         links: scenario.links.len(),
         memory_limit: options.memory_left(),

@@ -11,13 +11,13 @@ use crate::network::tally::CLASSES;
 use crate::network::tie::TieRule;
 use crate::port::arithmetic::Arithmetic;
 use crate::port::drop::Policy;
-use crate::port::gate::{Counted, Gate};
+use crate::port::gate::{Counted, Gate, Share};
 use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
 use crate::port::slotted::Slotted;
 use crate::port::slotted::ahead::{Foresight, gains};
 use crate::port::{Inputs, Lookahead, Measuring, Meter, Port, PortKernel, StepBounds};
-use crate::run::resolved::{Places, ResolvedPort};
+use crate::run::resolved::ResolvedPort;
 use crate::text::options::{Kernel as Wanted, Options, RunError};
 use crate::text::scenario::{Class, Scheduler as Spec, TurnUnit};
 use std::collections::{HashMap, HashSet};
@@ -162,7 +162,7 @@ impl Blueprint<'_> {
             .stream(&self.net.scenario.links[link].name, &purpose);
         let end = Time::ZERO + self.net.scenario.duration;
         let most = self.cell_ticks(link).fit_after(end);
-        Gate::new(
+        let gate = Gate::new(
             queue.k,
             queue
                 .places
@@ -173,7 +173,15 @@ impl Blueprint<'_> {
             policy,
             queue.rest_of_frame,
             draws,
-        )
+        );
+        match port.shared() {
+            None => gate,
+            Some(_) => gate.in_pool(Share {
+                place: self.net.topology.place(self.net.scenario, link),
+                reserve: queue.reserved(),
+                alpha: queue.alpha,
+            }),
+        }
     }
 
     /// The fastest kernel that can serve the port of `link`, or the requested one. With `counts`
@@ -203,9 +211,8 @@ impl Blueprint<'_> {
             },
             other => other,
         };
-        let format = self.net.scenario.format;
-        let format = (port.places != Places::ONE).then_some(format);
-        let scheduler = Scheduler::new(scheduler, spec.rate, cell_time, format, &flows);
+        let place = self.net.topology.place(self.net.scenario, link);
+        let scheduler = Scheduler::new(scheduler, spec.rate, cell_time, place, &flows);
         match port.arithmetic {
             Ok(class) if options.kernel != Wanted::Slotted => {
                 let (gate, vcs) = (self.gate(link, port, class), flows.len());
@@ -224,12 +231,16 @@ impl Blueprint<'_> {
         let kernel = Slotted::new(
             gates,
             scheduler,
-            (cell_time, self.line_times(link)),
+            (cell_time, self.line_times(link), place),
             first,
             &flows,
             counts,
             foresight,
         );
+        let kernel = match self.pool_of(link) {
+            Some(pool) => kernel.in_pool(pool),
+            None => kernel,
+        };
         Ok(PortKernel::Slotted(Box::new(kernel)))
     }
 

@@ -5,12 +5,14 @@
 //! field is, over which time, and when it is none.
 
 mod class;
+mod pool;
 mod port;
 mod totals;
 mod transfers;
 mod vc;
 
 pub use class::ClassResult;
+pub use pool::{PoolPortResult, PoolResult};
 pub use port::{DroppedCells, PortClassResult, PortInputResult, PortResult};
 pub use totals::Totals;
 pub use transfers::{TcpCounts, TransferTimes};
@@ -49,6 +51,8 @@ pub struct RunResult {
     pub vcs: Vec<VcResult>,
     /// Results of every port that a VC crosses, in the order of the links.
     pub ports: Vec<PortResult>,
+    /// Results of the pool of every switch that has one, in scenario order.
+    pub pools: Vec<PoolResult>,
     /// Results of every service class that has VCs, most urgent first.
     pub classes: Vec<ClassResult>,
     /// Time series that the probes recorded, in scenario order.
@@ -89,6 +93,7 @@ pub fn assemble(
         digest: tally.digest.map(|d| format!("{d:016x}")),
         totals: totals::totals(scenario, topology, tally, &vcs),
         ports: port::all(scenario, topology, tally, &vcs),
+        pools: pool::all(scenario, topology, tally),
         classes: class::all(scenario, topology, tally, &vcs),
         vcs,
         series,

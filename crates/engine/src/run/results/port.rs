@@ -58,6 +58,9 @@ pub struct PortResult {
     pub max_queue_cells: u64,
     /// Most bytes that waited over all classes, if the queues of the port count bytes; else none.
     pub max_queue_bytes: Option<u64>,
+    /// Most memory cells that were in use over all classes, if the pool of the switch has such; else
+    /// none.
+    pub max_queue_places: Option<u64>,
     /// Mean number of waiting cells, over all classes.
     pub mean_queue_cells: f64,
     /// Fraction of the whole run in which the link transmits. If its rate changes: what it sent,
@@ -108,11 +111,13 @@ pub struct PortInputResult {
 pub struct PortClassResult {
     /// The service class.
     pub class: Class,
-    /// Buffer size K: most cells that may wait. None when unlimited, and for a queue that counts
-    /// bytes.
+    /// Buffer size K: most cells that may wait. Without a buffer, the reserve and the shared part of
+    /// the pool. None when unlimited, and for a queue that counts bytes or memory cells.
     pub buffer_cells: Option<u64>,
     /// Buffer size K of a queue that counts bytes. None for others, and when unlimited.
     pub buffer_bytes: Option<u64>,
+    /// Buffer size K of a queue that counts memory cells. None for others.
+    pub buffer_places: Option<u64>,
     /// What the drop program of the queue is asked about: `frames` (first cells of frames that find
     /// the port busy) or `cells`. None without a program.
     pub program_asked: Option<&'static str>,
@@ -127,6 +132,8 @@ pub struct PortClassResult {
     pub max_queue_cells: u64,
     /// Most bytes that waited of this class, if its queue counts bytes; else none.
     pub max_queue_bytes: Option<u64>,
+    /// Most memory cells that this class used, if its queue counts them; else none.
+    pub max_queue_places: Option<u64>,
     /// Cells that arrived in the measuring time.
     pub measured_arrived_cells: Option<u64>,
     /// Cells that the port, not the link, dropped in the measuring time.
@@ -212,13 +219,11 @@ fn of(
     let mean_mbps = spec.mean_rate(measuring) / 1e6;
     let whole = [Span::ZERO, duration];
     let unit = topology.unit(scenario, link);
-    let lengths = topology.lengths[link];
-    let in_bytes = |cells: u64, places: u64| {
-        (unit == Unit::Bytes).then(|| match lengths.are_equal() {
-            true => cells * scenario.format.places(lengths.longest),
-            false => places,
-        })
-    };
+    let memory = topology.memory_cell(scenario, link).is_some();
+    let of_each = topology.places_of_each(scenario, link);
+    let in_places = |cells: u64, places: u64| of_each.map_or(places, |each| cells * each);
+    let in_bytes = |cells, places| (unit == Unit::Bytes).then(|| in_places(cells, places));
+    let in_memory = |cells, places| memory.then(|| in_places(cells, places));
     let classes = topology.classes[link].iter().map(|&class| {
         let of_class = &port.classes[class as usize];
         let measured = measured.map(|measured| &measured.classes[class as usize]);
@@ -226,8 +231,9 @@ fn of(
         let k = topology.places(scenario, link, class);
         PortClassResult {
             class,
-            buffer_cells: k.filter(|_| unit == Unit::Cells),
+            buffer_cells: k.filter(|_| unit == Unit::Cells && !memory),
             buffer_bytes: k.filter(|_| unit == Unit::Bytes),
+            buffer_places: k.filter(|_| memory),
             program_asked: match &queue.drop {
                 DropPolicy::Program(policy) => Some(match policy.written.asked {
                     Asked::Frames => "frames",
@@ -240,6 +246,7 @@ fn of(
             cell_loss_ratio: ratio(of_class.dropped_by_port(), of_class.arrived),
             max_queue_cells: of_class.max_queue,
             max_queue_bytes: in_bytes(of_class.max_queue, of_class.max_places),
+            max_queue_places: in_memory(of_class.max_queue, of_class.max_places),
             measured_arrived_cells: measured.map(|m| m.arrived),
             measured_dropped_cells: measured.map(|m| m.dropped),
             measured_cell_loss_ratio: measured.map(|m| ratio(m.dropped, m.arrived)),
@@ -273,6 +280,7 @@ fn of(
         tied_refusals: refusals.map(|inputs| inputs.iter().map(|input| input.tied).sum()),
         max_queue_cells: port.max_queue,
         max_queue_bytes: in_bytes(port.max_queue, port.max_places),
+        max_queue_places: in_memory(port.max_queue, port.max_places),
         mean_queue_cells: port.queue_time as f64 / duration.0 as f64,
         utilisation: part_sent(
             spec,

@@ -15,6 +15,8 @@ pub enum Family {
     Host,
     /// Switches.
     Switch,
+    /// Shared memories of switches.
+    Pool,
     /// Links.
     Link,
     /// Changes of the rate of a link.
@@ -47,13 +49,14 @@ pub enum Family {
 
 impl Family {
     /// All families, in the order of the reference pages.
-    pub const ALL: [Family; 20] = [
+    pub const ALL: [Family; 21] = [
         Family::Scenario,
         Family::Format,
         Family::Measure,
         Family::Ensemble,
         Family::Host,
         Family::Switch,
+        Family::Pool,
         Family::Link,
         Family::Change,
         Family::Vc,
@@ -79,6 +82,7 @@ impl Family {
             Family::Ensemble => "ensemble",
             Family::Host => "host",
             Family::Switch => "switch",
+            Family::Pool => "pool",
             Family::Link => "link",
             Family::Change => "change",
             Family::Vc => "vc",
@@ -105,6 +109,7 @@ impl Family {
             Family::Ensemble => "Ensembles; `[ensemble]`.",
             Family::Host => "End systems; `[[host]]`.",
             Family::Switch => "Switches; `[[switch]]`.",
+            Family::Pool => "Shared memories; `pool` of a switch.",
             Family::Link => {
                 "Links; `[[link]]`. A link that leaves a switch is one of the ports of that switch."
             }

@@ -47,6 +47,7 @@ impl Family {
             Family::Ensemble => scenario::ENSEMBLE,
             Family::Host => nodes::HOST,
             Family::Switch => nodes::SWITCH,
+            Family::Pool => nodes::POOL,
             Family::Link => nodes::LINK,
             Family::Change => nodes::CHANGE,
             Family::Vc => vc::VC,

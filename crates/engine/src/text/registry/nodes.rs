@@ -5,8 +5,8 @@ use super::component::{Component, Parameter, of, parameter};
 use super::family::Family;
 use super::kind::Default::{Bool, Decimal, Derived, EmptyList, Required, Text};
 use super::kind::{
-    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, POSITIVE_DURATION, choice,
-    duration, integer, rate,
+    ANY_DURATION, COUNT, Kind, MAX_INTEGER, MAX_RATE, MILLISECOND_NS, POSITIVE_DURATION, bytes,
+    choice, duration, integer, rate,
 };
 
 const NODE_COUNT: Parameter = parameter(
@@ -53,6 +53,12 @@ const OF_SWITCH: &[Parameter] = &[
         Text("strict-priority"),
         "Scheduler of every port that does not set one: which waiting cell goes next.",
     ),
+    parameter(
+        "pool",
+        Kind::One(Family::Pool),
+        Derived("none: each queue has separate memory"),
+        "Memory that the queues of all ports share.",
+    ),
 ];
 static SWITCH_AND_QUEUES: [Parameter; with_queues(OF_SWITCH)] =
     class_queues(OF_SWITCH, "unlimited buffer, tail drop");
@@ -63,6 +69,35 @@ pub(super) static SWITCH: &[Component] = &[Component {
     parameters: &SWITCH_AND_QUEUES,
     ..of(Family::Switch)
 }];
+
+pub(super) static POOL: &[Component] = &[Component {
+    name: "pool",
+    help: "One memory for the waiting cells of all ports of a switch.",
+    formula: "S = buffer - sum of all reserves r; s = max(0, X - r) of a queue; free = S - sum of all s; a cell of p places comes in only if max(0, X + p - r) - s <= free",
+    source: "Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches, IEEE/ACM ToN 6(2), 1998",
+    limits: "One memory and one level of thresholds. Policies that push out are refused, and so is `arrival_first = false`.",
+    parameters: &[
+        parameter(
+            "buffer",
+            Kind::Places {
+                min: 1,
+                buffer: false,
+            },
+            Required,
+            "B: what may wait at all ports together, reserves included. All queues of the switch count in the same unit.",
+        ),
+        parameter(
+            "cell",
+            bytes(1, MOST_MEMORY_CELL),
+            Derived("none: a packet takes one place, or one for each of its bytes"),
+            "Bytes of a memory cell, which is then a place; only in the format ethernet. A packet takes as many as its bytes without preamble, start delimiter and gap need.",
+        ),
+    ],
+    ..of(Family::Pool)
+}];
+
+/// Longest memory cell, bytes.
+const MOST_MEMORY_CELL: u64 = 10_000;
 
 /// Lowest rate of a line that is not 0.
 const LEAST_RATE: u64 = 1_000;

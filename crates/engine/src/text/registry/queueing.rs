@@ -28,6 +28,18 @@ pub(super) static QUEUE: &[Component] = &[Component {
              the port sends in it. Thresholds are in the same unit, or fractions of K.",
         ),
         parameter(
+            "reserve",
+            PLACES,
+            Derived("nothing"),
+            "r: part of the pool of the switch that only this queue uses, at each port.",
+        ),
+        parameter(
+            "alpha",
+            decimal(0, 64),
+            Derived("none: all of the pool that is free"),
+            "Dynamic threshold: a new frame is refused if the queue has at least alpha times the free part of the pool, beyond its reserve. An integer or a ratio, \"1/2\", from 1/128 to 64.",
+        ),
+        parameter(
             "police",
             Kind::One(Family::Police),
             Derived("none"),

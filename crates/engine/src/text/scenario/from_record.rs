@@ -66,6 +66,7 @@ fn switches(scenario: &Record, switches: &[NodeAt]) -> Vec<Switch> {
         name: String::new(),
         processing: field(record, "processing"),
         scheduler: field(record, "scheduler"),
+        pool: field(record, "pool"),
         queues: queues(record),
     });
     let switch = |at: &NodeAt| Switch {
@@ -81,6 +82,8 @@ fn queues(record: &Record) -> Vec<ClassQueue> {
         Some(ClassQueue {
             class,
             buffer: field(queue, "buffer"),
+            reserve: field(queue, "reserve"),
+            alpha: field(queue, "alpha"),
             police: field(queue, "police"),
             drop: field(queue, "drop"),
             feedback: field(queue, "feedback"),

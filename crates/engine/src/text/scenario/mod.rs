@@ -7,7 +7,7 @@
 //! 3. `check`, `values` and `validate` check fields against the registry; the results are records
 //!    (`record`).
 //! 4. `expand` turns groups into single things; `flows` and `probes` check what refers to them.
-//! 5. `from_record` makes the model; `push_out`, `available`, `contracts`, `changes`, `shape` and
+//! 5. `from_record` makes the model; `pool`, `push_out`, `available`, `contracts`, `changes`, `shape` and
 //!    `time_limit` check it as a whole.
 //!
 //! `topology` turns names into indices and routes. `report` collects all problems (`problem`), so
@@ -30,6 +30,7 @@ pub(crate) mod model;
 mod network;
 mod overrides;
 mod places;
+mod pool;
 pub(crate) mod port;
 mod probes;
 mod problem;

@@ -10,6 +10,7 @@ pub use super::port::{
     ClassQueue, DropPolicy, GcraForm, Police, PoliceAction, ProcessingUnit, RedAverage, RedParams,
     RestOfFrame, Scheduler, TurnUnit,
 };
+use super::threshold::Size;
 pub use super::threshold::Threshold;
 pub use crate::ground::class::Class;
 use crate::ground::format::Format;
@@ -185,6 +186,13 @@ pub struct Processing {
     pub spread: Span,
 }
 
+impl Processing {
+    /// Whether the delay is constant, so that it can be part of a latency.
+    pub fn is_constant(&self) -> bool {
+        self.kind == ProcessingKind::Latency && self.spread == Span::ZERO
+    }
+}
+
 /// How a processing delay treats arrivals while it is busy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -205,9 +213,23 @@ pub struct Switch {
     pub processing: Option<Processing>,
     /// Scheduler of every port that does not set its own.
     pub scheduler: Scheduler,
+    /// Memory that the queues of its ports share. Absent: each queue has separate memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<Pool>,
     /// Class queues of every port that does not set its own. A class without an entry has an
     /// unlimited tail-drop queue.
     pub queues: Vec<ClassQueue>,
+}
+
+/// Shared memory of a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// B: what may wait at all ports together.
+    pub buffer: Size,
+    /// Bytes of a memory cell, if that is a place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<u32>,
 }
 
 /// A one-way link. A link that leaves a switch is one of its ports.

@@ -18,6 +18,11 @@ impl Network<'_> {
         links.filter(|&(link, _)| self.topology.switch_of[link].is_some())
     }
 
+    /// The entry of `switch` among those of the scenario.
+    pub(crate) fn entry_of_switch(&self, switch: usize) -> usize {
+        self.things.nodes[self.things.hosts + switch].entry
+    }
+
     /// Where the setting of the port of `link` is written: at the link, if that has its own, or else
     /// at the switch.
     pub(crate) fn place_of_setting(&self, link: usize, link_has_own: bool) -> String {

@@ -19,6 +19,8 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     }
     for (link, at) in network.ports() {
         let unit = topology.unit(scenario, link);
+        let switch = topology.switch_of[link].expect("a port leaves a switch");
+        let pooled = topology.pools[switch].is_some();
         for &class in &topology.classes[link] {
             let queue = topology.queue(scenario, link, class);
             let mut queues = scenario.links[link].queues.iter();
@@ -30,14 +32,17 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
             };
             if queue.buffer.is_some_and(|size| size.unit() != unit) {
                 let other = topology.classes[link].iter().find(other);
-                let other = other.expect("it gave the unit").name();
+                let other = match pooled {
+                    true => "the pool",
+                    false => other.expect("it gave the unit").name(),
+                };
                 report.add_once(
                     &format!("{path}.buffer"),
                     format!(
                         "counts {}, but {other} at {} counts {}",
-                        name(!unit),
+                        (!unit).name(),
                         at.name,
-                        name(unit)
+                        unit.name()
                     ),
                     format!("the unit of {other}, or \"unlimited\""),
                 );
@@ -86,10 +91,10 @@ fn lengths_fit(queue: &ClassQueue, unit: Unit, k: Option<u64>, path: &str, repor
                 &path,
                 format!(
                     "is in {}, but the queue counts {}{buffer}",
-                    name(!unit),
-                    name(unit)
+                    (!unit).name(),
+                    unit.name()
                 ),
-                format!("{}, or a fraction of the buffer", name(unit)),
+                format!("{}, or a fraction of the buffer", unit.name()),
             );
         } else if let (Size::Bytes { bytes }, Some(k), true) = (given, k, is_within)
             && bytes > k
@@ -159,12 +164,5 @@ fn lengths(drop: &DropPolicy) -> Vec<(String, Size, bool)> {
         | DropPolicy::Ppd
         | DropPolicy::DropFromFront
         | DropPolicy::FrameDropFromFront => Vec::new(),
-    }
-}
-
-fn name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Cells => "cells",
-        Unit::Bytes => "bytes",
     }
 }

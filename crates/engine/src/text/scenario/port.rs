@@ -17,6 +17,12 @@ pub struct ClassQueue {
     pub class: Class,
     /// What may wait, without the cell in service. Absent: unlimited.
     pub buffer: Option<Size>,
+    /// r: part of the switch's pool that only this queue uses. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserve: Option<Size>,
+    /// Dynamic threshold, relative to the free part of the switch's pool. Absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alpha: Option<Ratio>,
     /// Policer for cells that break their contract. Absent: none.
     pub police: Option<Police>,
     /// Policy that refuses cells before the buffer is full.
@@ -263,19 +269,34 @@ pub(crate) fn queue<'a>(
 }
 
 /// The unlimited tail-drop queue of each class.
-static UNLIMITED: [ClassQueue; Class::ALL.len()] = {
-    const fn of(class: usize) -> ClassQueue {
+static UNLIMITED: [ClassQueue; Class::ALL.len()] = [
+    ClassQueue::unlimited(Class::ALL[0]),
+    ClassQueue::unlimited(Class::ALL[1]),
+    ClassQueue::unlimited(Class::ALL[2]),
+    ClassQueue::unlimited(Class::ALL[3]),
+    ClassQueue::unlimited(Class::ALL[4]),
+];
+
+impl ClassQueue {
+    /// r, places.
+    pub fn reserved(&self) -> u64 {
+        self.reserve.map_or(0, Size::stated)
+    }
+
+    /// An unlimited tail-drop queue of `class`.
+    pub const fn unlimited(class: Class) -> ClassQueue {
         ClassQueue {
-            class: Class::ALL[class],
+            class,
             buffer: None,
+            reserve: None,
+            alpha: None,
             police: None,
             drop: DropPolicy::TailDrop,
             feedback: None,
             rest_of_frame: RestOfFrame::Accept,
         }
     }
-    [of(0), of(1), of(2), of(3), of(4)]
-};
+}
 
 /// Properties of a drop policy besides its decisions. The plain policies have none.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,8 +9,8 @@ use super::problem::Problem;
 use super::report::Report;
 use super::tree::{self, Node};
 use super::{
-    available, changes, check, contracts, from_record, overrides, probes, push_out, shape, syntax,
-    time_limit, weights,
+    available, changes, check, contracts, from_record, overrides, pool, probes, push_out, shape,
+    syntax, time_limit, weights,
 };
 use crate::text::registry::Family;
 use crate::text::scenario::fair_goodput;
@@ -76,13 +76,15 @@ fn resolve(
         flows.check_guarantees(&mut report);
         let probes = probes::probes(&record, &things, &flows, &mut report);
         if report.is_empty() {
-            let scenario = from_record::scenario(&record, &things, &flows, probes);
+            let mut scenario = from_record::scenario(&record, &things, &flows, probes);
+            pool::in_memory_cells(&mut scenario);
             let topology = Topology::new(&scenario).expect("routes have been found");
             let network = Network {
                 scenario: &scenario,
                 topology: &topology,
                 things: &things,
             };
+            pool::check(&network, &mut report);
             push_out::check(&network, &mut report);
             super::places::check(&network, &mut report);
             weights::check(&network, &mut report);

@@ -13,6 +13,16 @@ pub enum Unit {
     Bytes,
 }
 
+impl Unit {
+    /// What it is called in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Cells => "cells",
+            Unit::Bytes => "bytes",
+        }
+    }
+}
+
 impl std::ops::Not for Unit {
     type Output = Unit;
 
@@ -63,14 +73,16 @@ impl Size {
         }
     }
 
-    /// Places at a port that sends at `rate`: floor(rate x t / 8) for a time t.
-    pub fn places(self, rate: BitRate, clock: Clock) -> u64 {
+    /// Places at a port that sends at `rate`: floor(rate x t / 8) for a time t, in memory cells of
+    /// `memory_cell` bytes if that is a place.
+    pub fn places(self, rate: BitRate, clock: Clock, memory_cell: Option<u32>) -> u64 {
         match self {
             Size::Cells(places) | Size::Bytes { bytes: places } => places,
             Size::Time { time } => {
                 let bits_by_ticks = u128::from(rate.0) * u128::from(time.0);
                 let bytes = bits_by_ticks / (8 * u128::from(clock.ticks_per_second));
-                u64::try_from(bytes).unwrap_or(u64::MAX)
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                bytes / u64::from(memory_cell.unwrap_or(1))
             }
         }
     }

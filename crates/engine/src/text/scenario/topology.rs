@@ -2,6 +2,7 @@
 
 use crate::ground::flow::{Flow, FlowId, FlowKind};
 use crate::ground::format::CellLengths;
+use crate::ground::place::Place;
 use crate::ground::units::Span;
 use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Scenario, Scheduler};
 use crate::text::scenario::port;
@@ -32,6 +33,26 @@ pub struct Topology {
     pub host_of: Vec<Option<usize>>,
     /// Per link, the index of the switch it enters, or `None` when it enters a host.
     pub enters: Vec<Option<usize>>,
+    /// Per switch, its pool.
+    pub pools: Vec<Option<PoolTerms>>,
+}
+
+/// Shared memory of a switch, with the queues that take part (model section 6).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PoolTerms {
+    /// B, places.
+    pub places: u64,
+    /// Sum of the reserves, places.
+    pub reserved: u64,
+    /// Links of the ports that take part, in scenario order.
+    pub links: Vec<usize>,
+}
+
+impl PoolTerms {
+    /// S: places that are no queue's reserve.
+    pub fn shared(&self) -> u64 {
+        self.places.saturating_sub(self.reserved)
+    }
 }
 
 /// Load that cell sources offer to the NIC of a link, and the capacity of that link.
@@ -98,8 +119,9 @@ impl Topology {
             crossing.sort_unstable();
             crossing.dedup();
         }
+        let switches = scenario.switches.len();
         let any = CellLengths::of([scenario.format.one_cell()]).expect("one cell");
-        Ok(Topology {
+        let mut topology = Topology {
             lengths: lengths.into_iter().map(|of| of.unwrap_or(any)).collect(),
             flows,
             flows_of,
@@ -109,7 +131,57 @@ impl Topology {
             switch_of: nodes.of_links(0, Nodes::switch),
             host_of: nodes.of_links(0, Nodes::host),
             enters: nodes.of_links(1, Nodes::switch),
-        })
+            pools: vec![None; switches],
+        };
+        topology.find_pools(scenario);
+        Ok(topology)
+    }
+
+    fn find_pools(&mut self, scenario: &Scenario) {
+        for (switch, spec) in scenario.switches.iter().enumerate() {
+            let Some(pool) = spec.pool else { continue };
+            let mut terms = PoolTerms {
+                places: pool.buffer.stated(),
+                ..PoolTerms::default()
+            };
+            for link in 0..scenario.links.len() {
+                if self.switch_of[link] == Some(switch) && self.can_wait(scenario, link) {
+                    terms.links.push(link);
+                    for &class in &self.classes[link] {
+                        terms.reserved += self.reserve(scenario, link, class);
+                    }
+                }
+            }
+            self.pools[switch] = Some(terms);
+        }
+    }
+
+    /// Whether a cell can wait at the port of `link`: cells come from several inputs, or of several
+    /// classes, or closer than the port's cell time.
+    pub fn can_wait(&self, scenario: &Scenario, link: usize) -> bool {
+        let switch = self.switch_of[link].map(|switch| &scenario.switches[switch]);
+        let processing = switch.and_then(|switch| switch.processing.as_ref());
+        match self.inputs[link].as_slice() {
+            [] => false,
+            &[input] => {
+                !self.keeps_distance(scenario, input, link)
+                    || processing.is_some_and(|p| !p.is_constant())
+                    || self.classes[link].len() > 1
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the switch that `link` leaves has a pool.
+    pub fn has_pool(&self, link: usize) -> bool {
+        self.switch_of[link].is_some_and(|switch| self.pools[switch].is_some())
+    }
+
+    /// The switch of the pool in which the port of `link` takes part, and that pool.
+    pub fn pool_of(&self, link: usize) -> Option<(usize, &PoolTerms)> {
+        let switch = self.switch_of[link]?;
+        let pool = self.pools[switch].as_ref()?;
+        pool.links.contains(&link).then_some((switch, pool))
     }
 
     /// The flow of kind `kind` of a VC.
@@ -207,20 +279,56 @@ impl Topology {
         port::queue(&scenario.links[link].queues, &switch.queues, class)
     }
 
-    /// What the queues of the port of `link` count: what a class with a limit counts, or cells.
+    /// What the queues of the port of `link` count: what the pool of its switch counts, else what a
+    /// class with a limit does, else cells.
     pub fn unit(&self, scenario: &Scenario, link: usize) -> Unit {
         if scenario.format.is_aal5() {
             return Unit::Cells;
+        }
+        if let Some(pool) = &scenario.switches[self.port_switch(link)].pool {
+            return pool.buffer.unit();
         }
         let classes = self.classes[link].iter();
         let mut limits = classes.filter_map(|&class| self.queue(scenario, link, class).buffer);
         limits.next().map_or(Unit::Cells, Size::unit)
     }
 
+    /// Bytes of a memory cell of the switch that `link` leaves, if that is a place.
+    pub fn memory_cell(&self, scenario: &Scenario, link: usize) -> Option<u32> {
+        let pool = scenario.switches[self.port_switch(link)].pool.as_ref()?;
+        pool.cell
+    }
+
+    /// What is a place in the queues of the port of `link`.
+    pub fn place(&self, scenario: &Scenario, link: usize) -> Place {
+        let each = self.memory_cell(scenario, link);
+        match (each, self.unit(scenario, link)) {
+            (Some(each), _) => scenario.format.place(each),
+            (None, Unit::Bytes) => scenario.format.place(1),
+            (None, Unit::Cells) => Place::Cell,
+        }
+    }
+
+    /// Places of each cell in the queues of the port of `link`, if all take equally many.
+    pub fn places_of_each(&self, scenario: &Scenario, link: usize) -> Option<u64> {
+        let (place, lengths) = (self.place(scenario, link), self.lengths[link]);
+        let of_each = place.of(lengths.longest);
+        (place.of(lengths.shortest) == of_each).then_some(of_each)
+    }
+
     /// K of `class` at the port of `link`, in places; `None`: unlimited.
     pub fn places(&self, scenario: &Scenario, link: usize, class: Class) -> Option<u64> {
-        let buffer = self.queue(scenario, link, class).buffer?;
-        Some(buffer.places(scenario.links[link].rate, scenario.format.clock))
+        let Some(buffer) = self.queue(scenario, link, class).buffer else {
+            let (_, pool) = self.pool_of(link)?;
+            return Some(pool.shared() + self.reserve(scenario, link, class));
+        };
+        let (rate, clock) = (scenario.links[link].rate, scenario.format.clock);
+        Some(buffer.places(rate, clock, self.memory_cell(scenario, link)))
+    }
+
+    /// r of `class` at the port of `link`, in places.
+    pub fn reserve(&self, scenario: &Scenario, link: usize, class: Class) -> u64 {
+        self.queue(scenario, link, class).reserved()
     }
 
     /// The contracts of the flows that cross `link`, by their number there. Only data flows of VCs

@@ -30,6 +30,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
             scale(record, path, report);
             lower(record, path, report);
             averaged(record, path, report);
+            alpha(record, path, report);
         }
         Family::Drop => {
             weights(record, path, report);
@@ -66,6 +67,7 @@ pub(crate) fn component(component: &Component, record: &Record, path: &str, repo
         | Family::Ensemble
         | Family::Switch
         | Family::Link
+        | Family::Pool
         | Family::Change
         | Family::Police
         | Family::Shape => {}
@@ -776,6 +778,20 @@ fn show_threshold(threshold: &Value) -> String {
         Some(Threshold::Bytes(bytes)) => show_bytes(bytes),
         Some(Threshold::Fraction(part)) => format!("{} of the buffer", show_ratio(part)),
         None => String::new(),
+    }
+}
+
+/// A dynamic threshold is a ratio that switches can set.
+fn alpha(record: &Record, path: &str, report: &mut Report) {
+    let least = Ratio::new(1, 128);
+    let given = record.get("alpha").and_then(fraction);
+    if let Some(alpha) = given.filter(|a| a.num * least.den < a.den * least.num) {
+        report.add(
+            &join(path, "alpha"),
+            format!("is {}, below {}", show_ratio(alpha), show_ratio(least)),
+            "an integer or a quoted ratio, from \"1/128\" to 64",
+            None,
+        );
     }
 }
 

@@ -297,9 +297,14 @@ fn ratio(node: &Node, decimals: u32) -> Result<Ratio, Fault> {
         Value::Decimal(text) if node.place.in_text() => parse::ratio(text, decimals),
         Value::Decimal(text) => parse::rounded_ratio(text, decimals),
         Value::Integer(i) => parse::ratio(&i.to_string(), decimals),
-        Value::Text(text) if text.contains('/') => parse::ratio(text, decimals),
+        Value::Text(text) if is_ratio(text) => parse::ratio(text, decimals),
         _ => Err(wrong_kind(node)),
     }
+}
+
+/// Whether a text is a ratio, or a whole number in quotes.
+fn is_ratio(text: &str) -> bool {
+    text.contains('/') || (!text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
 }
 
 fn in_range(value: u64, min: u64, max: u64, show: impl Fn(u64) -> String) -> Result<Json, Fault> {

@@ -66,10 +66,13 @@ pub fn switch(name: impl Into<String>, buffer: Option<u64>, drop: DropPolicy) ->
         name: name.into(),
         processing: None,
         scheduler: Scheduler::StrictPriority,
+        pool: None,
         queues: Class::ALL
             .map(|class| ClassQueue {
                 class,
                 buffer: buffer.map(Size::Cells),
+                reserve: None,
+                alpha: None,
                 police: None,
                 feedback: None,
                 drop: drop.clone(),

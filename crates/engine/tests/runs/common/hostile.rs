@@ -8,6 +8,7 @@ use super::changes::sometimes_slower;
 use super::components::{Scale, redraw};
 use super::draws::Draws;
 use super::edges::{LONGEST, MOST_CELLS as MOST_WAITING, MOST_TBE};
+use super::pools::pooled;
 use super::random::Case;
 use cellyard_engine::format::{Clock, Format};
 use cellyard_engine::registry::Family;
@@ -74,7 +75,11 @@ pub fn hostile(case: Case, draws: &mut Draws) -> Case {
         scenario: net,
         ..case
     };
-    sometimes_slower(case.readable(), draws)
+    let case = sometimes_slower(case.readable(), draws);
+    match draws.chance(15) {
+        true => pooled(case, draws, None),
+        false => case,
+    }
 }
 
 /// A time up to `little` in `percent` of 100 cases, otherwise up to `most`.

@@ -1,7 +1,7 @@
 //! Invariants of the result of any run.
 
 use cellyard_engine::format::{Clock, Format};
-use cellyard_engine::results::{PortResult, RunResult, VcResult};
+use cellyard_engine::results::{PoolPortResult, PoolResult, PortResult, RunResult, VcResult};
 use cellyard_engine::scenario::{AbrParams, Carries, Scenario};
 use cellyard_engine::testing::{AbrTally, FlowKind, Tally, Topology};
 use cellyard_engine::units::Span;
@@ -26,6 +26,7 @@ pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(
     finite(result)?;
     totals(result)?;
     result.ports.iter().try_for_each(port)?;
+    result.pools.iter().try_for_each(pool)?;
     result.vcs.iter().try_for_each(vc)?;
     for (link, &cells) in tally.link_cells.iter().enumerate() {
         let most = most_cells(scenario, link);
@@ -41,6 +42,16 @@ pub fn check(scenario: &Scenario, result: &RunResult, tally: &Tally) -> Result<(
         }
     }
     classes(result)
+}
+
+/// A pool never holds more than its places, and no port loses more than it refuses.
+fn pool(pool: &PoolResult) -> Result<(), String> {
+    let (most, mean) = (pool.max_used_places, pool.mean_used_places);
+    let fits = mean <= most as f64 + NEARLY && most <= pool.buffer_places;
+    let counted = |port: &PoolPortResult| port.tied_refusals <= port.refusals;
+    must(fits && pool.ports.iter().all(counted), || {
+        format!("{pool:?}")
+    })
 }
 
 /// No number is infinite, NaN, or negative.

@@ -2,7 +2,8 @@
 //!
 //! `build` makes small networks, `random` and `ports` random ones with `components` of the registry,
 //! and `hostile` random ones at the edges of what the reader accepts. `edges` has these edges, and
-//! `formats` puts random networks into other formats, `changes` changes rates of their links.
+//! `formats` puts random networks into other formats, `changes` changes rates of their links, and `pools`
+//! gives pools to their switches.
 //! `invariants` checks any result. This module compares tallies.
 
 pub mod abr;
@@ -15,6 +16,7 @@ pub mod engines;
 pub mod formats;
 pub mod hostile;
 pub mod invariants;
+pub mod pools;
 pub mod ports;
 pub mod probes;
 pub mod random;
@@ -73,6 +75,7 @@ pub fn differences(left: &Tally, right: &Tally) -> String {
         &right.link_line_work,
     );
     compare("nics".into(), &left.nics, &right.nics);
+    compare("pools".into(), &left.pools, &right.pools);
     for (i, (l, r)) in left.ports.iter().zip(&right.ports).enumerate() {
         compare(format!("port of link {i}"), l, r);
     }

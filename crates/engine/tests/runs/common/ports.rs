@@ -86,6 +86,8 @@ fn class_queue(base: u64, class: Class) -> impl Strategy<Value = ClassQueue> {
         parts.prop_map(move |(police, drop, feedback)| ClassQueue {
             class,
             buffer: buffer.map(Size::Cells),
+            reserve: None,
+            alpha: None,
             police,
             drop,
             feedback: feedback.filter(|_| class == Class::Abr),

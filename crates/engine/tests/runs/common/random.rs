@@ -361,6 +361,7 @@ impl Net {
             let named = |(i, (processing, scheduler, queues))| Switch {
                 name: format!("s{i}"),
                 processing,
+                pool: None,
                 scheduler,
                 queues,
             };

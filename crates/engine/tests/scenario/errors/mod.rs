@@ -11,6 +11,7 @@ mod format;
 mod network;
 mod overrides;
 mod places;
+mod pools;
 mod programs;
 mod red;
 mod shape;

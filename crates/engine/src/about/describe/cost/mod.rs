@@ -23,7 +23,6 @@ use crate::about::memory;
 use crate::ground::flow::FlowKind;
 use crate::ground::format::FrameSize;
 use crate::ground::units::Span;
-use crate::network::processing::is_constant;
 use crate::run::resolved::{Resolved, ResolvedQueue};
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{
@@ -350,7 +349,7 @@ fn abr_vcs(scenario: &Scenario, topology: &Topology) -> Vec<u32> {
 fn at_gate(queue: ResolvedQueue<'_>, too_many: bool) -> f64 {
     if queue.judges_each() {
         EACH_JUDGED_CELL
-    } else if too_many && queue.buffer.is_some() {
+    } else if too_many && queue.k.is_some() {
         EACH_CELL_OF_TOO_MANY
     } else if queue.smallest_refusal() < queue.room().unwrap_or(u64::MAX) / 2 {
         EACH_ASKED_CELL
@@ -379,7 +378,7 @@ fn looks_at_each(scenario: &Scenario, topology: &Topology, link: usize) -> bool 
     let spec = &scenario.links[link];
     crate::network::loss::is_lossy(spec)
         || spec.changes_rate()
-        || delay.is_some_and(|p| !is_constant(&p))
+        || delay.is_some_and(|p| !p.is_constant())
 }
 
 /// Demand on a link.

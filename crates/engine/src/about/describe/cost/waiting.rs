@@ -3,7 +3,6 @@
 
 use super::{Demand, LinkShare};
 use crate::ground::class::Class;
-use crate::network::processing::is_constant;
 use crate::run::resolved::{Resolved, ResolvedPort};
 use crate::text::scenario::{ProgramScheduler, Scheduler, TcpParams};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,7 +36,7 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
             let Some(tcp) = vc.traffic.tcp().filter(|_| flow.kind.is_data()) else {
                 continue;
             };
-            if queue.buffer.is_none() || vc.abr.is_some() || demands[flow.vc].frames == 0.0 {
+            if queue.k.is_none() || vc.abr.is_some() || demands[flow.vc].frames == 0.0 {
                 continue;
             }
             let path = topology.data_path(flow.vc);
@@ -49,7 +48,7 @@ pub(super) fn lose_all_together(net: &Resolved<'_>, demands: &mut [Demand]) {
             let at_switches = upstream.iter().filter_map(|&l| topology.enters[l]);
             let delays = at_switches.filter_map(|switch| scenario.switches[switch].processing);
             let mut delays = delays.chain(host).chain(vc.traffic.processing());
-            if !delays.all(|delay| is_constant(&delay)) {
+            if !delays.all(|delay| delay.is_constant()) {
                 continue;
             }
             let arrives = upstream.iter().map(|&l| scenario.links[l].delay.0);

@@ -30,6 +30,7 @@ pub(super) fn notes(net: &Resolved<'_>, fair: &[(usize, f64)]) -> Vec<String> {
     notes.extend(contracts::exported_tags(net));
     notes.extend(abr::notes(net));
     notes.extend(queues::nothing_to_hold(net));
+    notes.extend(queues::unused_pools(net));
     notes.extend(queues::programs_without_contracts(net));
     notes.extend(queues::divided_probabilities(net));
     notes.extend(queues::of_settings(scenario, topology));

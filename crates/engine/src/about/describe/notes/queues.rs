@@ -15,7 +15,9 @@ use crate::text::notation::show::show_cells;
 use crate::text::program::names::Known;
 use crate::text::registry::MAX_CELLS;
 use crate::text::scenario::topology::Topology;
-use crate::text::scenario::{Class, ClassQueue, DropPolicy, Scenario, Scheduler, Size, Threshold};
+use crate::text::scenario::{
+    Class, ClassQueue, DropPolicy, Scenario, Scheduler, Size, Switch, Threshold,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Notes about frames longer than a buffer on their path.
@@ -147,6 +149,21 @@ pub(super) fn nothing_to_hold(net: &Resolved<'_>) -> Option<String> {
     })
 }
 
+/// Notes about pools in which no port takes part.
+pub(super) fn unused_pools(net: &Resolved<'_>) -> Vec<String> {
+    let pools = net.scenario.switches.iter().zip(&net.topology.pools);
+    let unused = pools.filter(|(_, pool)| pool.as_ref().is_some_and(|p| p.links.is_empty()));
+    let noun = net.scenario.format.noun();
+    let note = |(switch, _): (&Switch, _)| {
+        format!(
+            "the pool of {} has no effect, because no {noun} can wait at its ports: each has one input, whose {noun}s arrive no faster than they leave; \
+             add inputs or use a slower link",
+            switch.name
+        )
+    };
+    unused.map(note).collect()
+}
+
 /// Settings of all ports of a switch, or of one port.
 struct Settings<'s> {
     name: &'s str,
@@ -154,6 +171,8 @@ struct Settings<'s> {
     queues: &'s [ClassQueue],
     /// Classes of the VCs that cross any of the ports.
     used: BTreeSet<Class>,
+    /// Whether the switch has a pool, which limits its queues.
+    pooled: bool,
 }
 
 /// All settings at ports that carry anything.
@@ -166,6 +185,7 @@ fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<It
             scheduler: Some(&switch.scheduler),
             queues: &switch.queues,
             used: BTreeSet::new(),
+            pooled: switch.pool.is_some(),
         })
         .collect();
     for (link, switch) in topology.switch_of.iter().enumerate() {
@@ -174,11 +194,13 @@ fn settings<'s>(scenario: &'s Scenario, topology: &Topology) -> impl Iterator<It
         }
     }
     let links = scenario.links.iter().zip(&topology.classes);
-    let at_ports = links.map(|(link, classes)| Settings {
+    let links = links.zip(&topology.switch_of);
+    let at_ports = links.map(|((link, classes), switch)| Settings {
         name: &link.name,
         scheduler: link.scheduler.as_deref(),
         queues: &link.queues,
         used: classes.iter().copied().collect(),
+        pooled: switch.is_some_and(|switch| scenario.switches[switch].pool.is_some()),
     });
     let all = at_switches.into_iter().chain(at_ports.collect::<Vec<_>>());
     all.filter(|settings| !settings.used.is_empty())
@@ -201,7 +223,8 @@ impl Settings<'_> {
     fn common_buffer(&self, queue: &ClassQueue) -> Option<String> {
         let class = queue.class;
         let one_by_one = self.scheduler?.serves_vcs_of(class);
-        (one_by_one && queue.buffer.is_some() && !facts(queue).counts_by_vc).then(|| {
+        let is_limited = queue.buffer.is_some() || self.pooled;
+        (one_by_one && is_limited && !facts(queue).counts_by_vc).then(|| {
             format!(
                 "the VCs of the class {} share one buffer at {}: when it is full, the order of arrival decides the shares; \
                  use a drop policy that counts by VC, such as selective-drop",
@@ -213,7 +236,8 @@ impl Settings<'_> {
 
     /// Notes about a policy that would refuse only if the buffer had a limit.
     fn idle_policy(&self, queue: &ClassQueue) -> Option<String> {
-        (queue.buffer.is_none() && facts(queue).needs_limit).then(|| {
+        let is_limited = queue.buffer.is_some() || self.pooled;
+        (!is_limited && facts(queue).needs_limit).then(|| {
             format!(
                 "the drop policy of the class {} at {} drops nothing, because the buffer is unlimited; set `buffer`",
                 queue.class.name(),
@@ -291,6 +315,27 @@ mod tests {
         assert_eq!(notes("10 Mbps", "5 cells"), [note]);
         assert!(notes("9 Mbps", "1000 cells").is_empty());
         assert!(notes("10 Mbps", "unlimited").is_empty());
+    }
+
+    #[test]
+    fn a_pool_without_ports_is_noted_and_limits_queues() {
+        let pool = |cells: &str| ("switch.west.pool", format!("{{ buffer = \"{cells}\" }}"));
+        let (path, value) = pool("1000 cells");
+        let unlimited = ("switch.west.ubr.buffer", "unlimited");
+        let dropped = "the drop policy of the class ubr at west drops nothing, because the buffer is unlimited; set `buffer`";
+        let has = |set: &[(&str, &str)]| notes_of_lan(set).iter().any(|note| note == dropped);
+        assert!(has(&[unlimited]));
+        assert!(!has(&[unlimited, (path, &value)]));
+        let text = r#"
+            duration = "1 s"
+            host = [{ name = "a", count = 5 }, { name = "b", count = 5 }]
+            switch = [{ name = "s", pool = { buffer = "1000 cells" } }]
+            link = [{ from = "a", to = "s", rate = "10 Mbps" }, { from = "s", to = "b", rate = "10 Mbps" }]
+            vc = [{ from = "a", to = "b", traffic = { kind = "tcp" } }]
+        "#;
+        let note = "the pool of s has no effect, because no cell can wait at its ports: each has one input, whose cells arrive no faster than they leave; \
+                    add inputs or use a slower link";
+        assert_eq!(notes_of(text), [note]);
     }
 
     #[test]

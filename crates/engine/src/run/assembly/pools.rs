@@ -1,0 +1,50 @@
+//! Builds the pools of switches, and the groups of ports that advance together.
+
+use super::Blueprint;
+use crate::network::pool::PoolState;
+use crate::network::tie::TieRule;
+use crate::run::lock_step::Group;
+
+impl Blueprint<'_> {
+    /// The switches with a pool in which ports take part, each with the links of these ports.
+    fn pooled(&self) -> impl Iterator<Item = (usize, &[usize])> {
+        let pools = self.net.topology.pools.iter().enumerate();
+        let links =
+            pools.filter_map(|(switch, pool)| Some((switch, pool.as_ref()?.links.as_slice())));
+        links.filter(|(_, links)| !links.is_empty())
+    }
+
+    /// The index of the pool in which the port of `link` takes part.
+    pub fn pool_of(&self, link: usize) -> Option<u32> {
+        let (switch, _) = self.net.topology.pool_of(link)?;
+        let place = self.pooled().position(|(of, _)| of == switch);
+        place.map(|place| place as u32)
+    }
+
+    /// The pools at the start of the run.
+    pub fn pools(&self) -> Vec<PoolState> {
+        let shared = |(switch, _): (usize, &[usize])| {
+            let terms = self.net.topology.pools[switch].as_ref();
+            PoolState::new(switch, terms.map_or(0, |terms| terms.shared()))
+        };
+        self.pooled().map(shared).collect()
+    }
+
+    /// The ports of each pool.
+    pub fn groups(&self) -> Vec<Group> {
+        let scenario = self.net.scenario;
+        let group = |(switch, links): (usize, &[usize])| {
+            let port = |&link: &usize| self.roles.port_of[link].expect("its cells can wait") as u32;
+            let tie = TieRule::new(
+                scenario.tie_order,
+                links.len(),
+                self.draws.tie_offset(),
+                self.net.topology.cell_time(scenario, links[0]),
+                self.draws
+                    .stream(&scenario.switches[switch].name, "pool-tie"),
+            );
+            Group::new(links.iter().map(port).collect(), tie)
+        };
+        self.pooled().map(group).collect()
+    }
+}
