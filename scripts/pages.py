@@ -191,11 +191,9 @@ def examples_page() -> str:
 def _short(example: str, *, program: bool = False) -> str:
     """Return the first line of an example, which says what it shows, without sources and second thoughts."""
     line = re.sub(r" \([^()]*(study|section|row)[^()]*\)", "", example.splitlines()[0].lstrip("# "))
-    return (
-        line.partition(" as a program")[0] + " as a program."
-        if program
-        else line.split("; ")[0].rstrip(".?") + line[-1]
-    )
+    if program:
+        return line.partition(" as a program")[0] + "."
+    return line.split("; ")[0].rstrip(".?") + line[-1]
 
 
 def _filled(text: str) -> str:

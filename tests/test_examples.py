@@ -551,6 +551,19 @@ def restates(name: str, policy: str | dict[str, str]) -> None:
         assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
 
 
+def limits(name: str, **built_in: str | int) -> None:
+    """Register the check that the program of an example drops what these settings of a queue in a pool drop."""
+
+    @shows(f"program-{name}")
+    def it_drops_what_the_settings_drop() -> None:
+        program = scenario(f"program-{name}")
+        settings: dict[str, str | int] = {"drop": "tail-drop", **built_in}
+        restated = program.with_values({f"switch.tor.ubr.{field}": value for field, value in settings.items()})
+        ours, theirs = program.run().only, restated.run().only
+        assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
+        assert ours.pools == theirs.pools and ours.pools["tor"].max_used_places > 200
+
+
 def schedules(name: str) -> None:
     """Register the check that the program of an example serves as the scheduler `name`."""
 
@@ -567,6 +580,8 @@ def schedules(name: str) -> None:
             assert [vc.throughput_mbps for vc in ours.vcs.values()] == pytest.approx([20] * 5, rel=0.01)
 
 
+limits("dynamic-threshold", alpha=1)
+limits("static-threshold", buffer="200 cells")
 schedules("bytes")
 schedules("fifo")
 schedules("per-vc")

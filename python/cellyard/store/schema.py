@@ -50,6 +50,8 @@ MIGRATIONS: list[tuple[str, ...]] = [
     (),
     # Switches may have pools.
     (),
+    # Programs may know `free`, `pool` and `reserve`, which were names for parameters.
+    (),
 ]
 
 #: Longest wait for other writers, whose transactions are short.

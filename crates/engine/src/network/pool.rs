@@ -60,12 +60,12 @@ impl PoolState {
         }
     }
 
-    /// Free places of the shared part, as a cell finds them that arrives at `now`. Everything that
-    /// begins before `now` must have been released.
+    /// Free places of the shared part and places in use, as a cell finds them that arrives at `now`.
+    /// Everything that begins before `now` must have been released.
     #[inline]
-    pub fn free(&mut self, now: Time) -> u64 {
+    pub fn look(&mut self, now: Time) -> [u64; 2] {
         self.settle_before(now);
-        self.shared - self.in_use.shared
+        [self.shared - self.in_use.shared, self.in_use.all]
     }
 
     fn settle_before(&mut self, now: Time) {
@@ -114,14 +114,14 @@ mod tests {
     #[test]
     fn a_place_is_free_for_what_arrives_after_the_instant() {
         let mut pool = PoolState::new(0, 10);
-        assert_eq!(pool.free(Time(5)), 10);
+        assert_eq!(pool.look(Time(5)), [10, 0]);
         pool.take(4, 3);
-        assert_eq!((pool.free(Time(5)), pool.in_use.all), (7, 4));
+        assert_eq!(pool.look(Time(5)), [7, 4]);
         pool.release(Time(8), 4, 3, Span(3));
-        assert_eq!((pool.free(Time(8)), pool.in_use.all), (7, 4));
+        assert_eq!(pool.look(Time(8)), [7, 4]);
         pool.take(2, 2);
-        assert_eq!((pool.free(Time(8)), pool.in_use.all), (5, 6));
-        assert_eq!((pool.free(Time(9)), pool.in_use.all), (8, 2));
+        assert_eq!(pool.look(Time(8)), [5, 6]);
+        assert_eq!(pool.look(Time(9)), [8, 2]);
         let tally = pool.tally(vec![1], 2);
         assert_eq!((tally.max_used, tally.used_time), (6, 12 + 2));
     }

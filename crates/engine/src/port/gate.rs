@@ -6,7 +6,7 @@
 //! fate. A kernel may skip the gate if the answer must be *accept*: within [`Gate::limits`]. It may
 //! not skip a gate that [judges each](Gate::judges_each) cell.
 
-use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, QueueView};
+use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, PoolView, QueueView};
 use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
 use crate::ground::format::Format;
@@ -293,7 +293,8 @@ impl Gate {
         }
     }
 
-    /// [`Gate::judge`] of a queue in a pool, whose shared part has `free` places.
+    /// [`Gate::judge`] of a queue in a pool that has `free` places in its shared part, and `used` ones in
+    /// all.
     #[expect(clippy::too_many_arguments, reason = "what a decision needs")]
     pub fn judge_in_pool(
         &mut self,
@@ -303,8 +304,14 @@ impl Gate {
         vc: u32,
         queue: &QueueView,
         idle_cells: Option<u64>,
-        free: u64,
+        [free, used]: [u64; 2],
     ) -> Judgement {
+        let reserve = self.share().reserve;
+        self.policy.see_pool(PoolView {
+            free,
+            used,
+            reserve,
+        });
         self.judge_by::<true, true>(now, run, state, vc, queue, idle_cells, None, free)
     }
 

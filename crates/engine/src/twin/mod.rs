@@ -626,9 +626,9 @@ impl<'a> Twin<'a> {
         }
         let class = self.vcs[self.vc(cell.flow)].class as usize;
         self.passes(link, cell);
-        let free = self.free_places(link);
+        let pool = self.pool_view(link);
         let port = self.ports[link].as_mut().expect("a port");
-        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class, free);
+        let (verdict, pushed_out, tags) = port.arrival(self.now, cell, class, pool);
         if let Some(switch) = self.pool_of(link) {
             self.count_pool(switch);
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::network::tally::PoolTally;
+use crate::port::drop::PoolView;
 
 /// The pool of a switch.
 pub(super) struct Pool {
@@ -61,12 +62,17 @@ impl Twin<'_> {
         self.pools.iter().position(is_of)
     }
 
-    /// Free places of the shared part of the pool in which the port of `link` takes part.
-    pub(super) fn free_places(&self, link: usize) -> Option<u64> {
+    /// The pool in which the port of `link` takes part, without the reserve of a queue.
+    pub(super) fn pool_view(&self, link: usize) -> Option<PoolView> {
         let pool = self.pools[self.pool_of(link)?].as_ref()?;
         let ports = pool.links.iter().map(|&link| self.ports[link].as_ref());
-        let taken: u64 = ports.map(|port| port.expect("a port").shared()).sum();
-        Some(pool.shared - taken)
+        let ports = ports.map(|port| port.expect("a port"));
+        let taken: u64 = ports.clone().map(Port::shared).sum();
+        Some(PoolView {
+            free: pool.shared - taken,
+            used: ports.map(|port| port.places_of(|_| true)).sum(),
+            reserve: 0,
+        })
     }
 
     /// Handles the cells that reach ports of the pool of `switch` at this instant, each with its

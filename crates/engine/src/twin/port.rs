@@ -10,7 +10,7 @@ use crate::ground::place::Place;
 use crate::ground::rng::Stream;
 use crate::ground::units::{Ratio, Span, Time};
 use crate::network::tally::{CLASSES, DropReason, InputRefusals, MeasuredPort, PortTally};
-use crate::port::drop::{Arriving, Decision, DropRule, QueueView};
+use crate::port::drop::{Arriving, Decision, DropRule, PoolView, QueueView};
 use crate::port::police::{PoliceRule, Policer, Ruling};
 use crate::port::sched::{ClassOrder, FlowShare, Pattern, Queues, Scheduler, Slots};
 use crate::text::program::Failure;
@@ -170,13 +170,24 @@ impl Port {
             let queue = topology.queue(scenario, link, class);
             let k = topology.places(scenario, link, class);
             let contracts = topology.contracts(scenario, link, class);
+            let mut policy =
+                policy_of(&queue.drop, k, &contracts, cell_time, scenario.format.clock);
+            let reserve = topology.reserve(scenario, link, class);
+            if let Some(free) = topology.shared(link) {
+                let used = 0;
+                policy.see_pool(PoolView {
+                    free,
+                    used,
+                    reserve,
+                });
+            }
             ClassQueue {
                 buffer: k,
                 place: topology.place(scenario, link),
-                reserve: topology.reserve(scenario, link, class),
+                reserve,
                 alpha: queue.alpha,
                 policer: queue.police.map(|spec| Policer::new(&spec, &contracts)),
-                policy: policy_of(&queue.drop, k, &contracts, cell_time, scenario.format.clock),
+                policy,
                 draws: stream(name, &format!("drop-{}", class.name())),
                 rest_of_frame: queue.rest_of_frame,
                 cells: VecDeque::new(),
@@ -231,14 +242,14 @@ impl Port {
         }
     }
 
-    /// Handles an arriving cell, which finds `free` places of the shared part of the pool, if the port is in one. Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
+    /// Handles an arriving cell, which finds `pool`, if the switch has one. Returns its fate, the cells dropped from the queue in its favour, and whether it arrived
     /// with high priority and continues with low.
     pub(super) fn arrival(
         &mut self,
         now: Time,
         cell: Cell,
         class: usize,
-        free: Option<u64>,
+        pool: Option<PoolView>,
     ) -> (Verdict, Vec<Cell>, bool) {
         self.count_waiting_until(now);
         self.tally.classes[class].arrived += 1;
@@ -247,7 +258,7 @@ impl Port {
         }
         let (mut pushed_out, mut tags) = (Vec::new(), false);
         let waiting = self.queues[class].cells.len() as u64;
-        let verdict = match self.accepts(now, &cell, class, free) {
+        let verdict = match self.accepts(now, &cell, class, pool) {
             // The buffer has room for the cell, but it could not leave in time.
             Ok(taken)
                 if taken.pushes_out == PushesOut::Nothing
@@ -320,8 +331,9 @@ impl Port {
         now: Time,
         cell: &Cell,
         class: usize,
-        free: Option<u64>,
+        pool: Option<PoolView>,
     ) -> Result<Admission, NotTaken> {
+        let free = pool.map(|pool| pool.free);
         let local = self.local(cell.flow) as u32;
         let queue = &mut self.queues[class];
         let latest = self.latest.get(&cell.flow);
@@ -357,6 +369,10 @@ impl Port {
             arriving.tagged |= ruling == Ruling::Tag;
             arriving.lost = lost.is_some();
             let view = queue.view(cell.flow);
+            if let Some(pool) = pool {
+                let reserve = queue.reserve;
+                queue.policy.see_pool(PoolView { reserve, ..pool });
+            }
             decision = queue.policy.admit(now, &arriving, &view);
         }
         if decision == Decision::Fail {

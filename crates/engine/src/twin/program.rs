@@ -5,7 +5,7 @@
 use crate::ground::format::Clock;
 use crate::ground::units::{Span, Time};
 use crate::port::drop::program::{decision, of_contract, promise, surroundings};
-use crate::port::drop::{Arriving, Decision, DropRule, Needs, Policy, QueueView};
+use crate::port::drop::{Arriving, Decision, DropRule, Needs, Policy, PoolView, QueueView};
 use crate::text::program::compile::Surroundings;
 use crate::text::program::names::{Function, Known};
 use crate::text::program::{
@@ -35,6 +35,8 @@ pub(super) struct Walker {
     contracts: Vec<Option<ContractTerms>>,
     never_below: Option<u64>,
     state: State,
+    /// The pool as last seen.
+    pool: PoolView,
     drawn: u64,
     failure: Option<Failure>,
 }
@@ -80,6 +82,7 @@ impl Walker {
             contracts: contracts.to_vec(),
             never_below: promise(policy, buffer),
             failure: None,
+            pool: PoolView::default(),
             drawn: 0,
             state: State::new(surroundings(policy, buffer, contracts, cell_time)),
             policy: policy.clone(),
@@ -96,6 +99,10 @@ impl Walker {
 }
 
 impl DropRule for Walker {
+    fn see_pool(&mut self, pool: PoolView) {
+        self.pool = pool;
+    }
+
     fn failure(&self) -> Option<Failure> {
         self.failure
     }
@@ -108,6 +115,7 @@ impl DropRule for Walker {
         let program = self.policy.program.clone();
         let (export_tag, never_below) = (self.policy.written.export_tag, self.never_below);
         let terms = self.contracts[cell.vc as usize].as_ref();
+        let pool = self.pool;
         let known = |name| match name {
             Known::X => queue.waiting.into(),
             Known::Y => queue.waiting_of_vc.into(),
@@ -119,6 +127,9 @@ impl DropRule for Walker {
             Known::Idle => cell.idle_cells.map_or(-1, i128::from),
             Known::Length => cell.length.into(),
             Known::Places => cell.places.into(),
+            Known::Free => pool.free.into(),
+            Known::Pool => pool.used.into(),
+            Known::Reserve => pool.reserve.into(),
             Known::Now => now.0.into(),
             of_vc => of_contract(of_vc, terms).unwrap_or_default(),
         };

@@ -7,13 +7,16 @@ use crate::common::formats::{in_ethernet, in_format, mtus};
 use crate::common::pools::pooled;
 use crate::common::random::{self, Case};
 use crate::oracle_places::in_bytes;
-use crate::oracle_programs::{engines_agree_or_stop, with_program};
+use crate::oracle_programs::{engines_agree_or_stop, queues_of, with_program};
 use crate::oracle_schedulers::{random_scheduler, with_schedulers};
 use cellyard_engine::format::Format;
 use cellyard_engine::results::RunResult;
-use cellyard_engine::scenario::{Scenario, read_toml};
+use cellyard_engine::scenario::{DropPolicy, ProgramPolicy, Scenario, Size, read_toml};
+use cellyard_engine::testing::run_tally;
+use cellyard_engine::units::Ratio;
 use cellyard_engine::{Kernel, run};
 use proptest::prelude::*;
+use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
 proptest! {
@@ -65,6 +68,41 @@ proptest! {
         agrees(&pooled(case, &mut Draws(seed), None))?;
     }
 
+    /// The program is asked where the dynamic threshold is, and the digests are equal.
+    #[test]
+    fn dynamic_and_static_thresholds_are_programs_too(
+        case in random::networks(1_500, 2, 10),
+        mtu in mtus(),
+        is_static in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let case = in_ethernet(case, mtu, false);
+        let mut case = pooled(case, &mut Draws(seed), Some(200));
+        for queue in queues_of(&mut case.scenario) {
+            queue.drop = DropPolicy::TailDrop;
+            (queue.buffer, queue.alpha) = match is_static {
+                true => (queue.buffer, None),
+                false => (None, queue.alpha),
+            };
+        }
+        let mut restated = case.clone();
+        let pooled: Vec<String> = case.scenario.switches.iter().filter(|s| s.pool.is_some()).map(|s| s.name.clone()).collect();
+        let net = &mut restated.scenario;
+        let of_switches = net.switches.iter_mut().map(|s| (&s.name, &mut s.queues));
+        let all = of_switches.chain(net.links.iter_mut().map(|l| (&l.from, &mut l.queues)));
+        for queue in all.filter(|(of, _)| pooled.contains(of)).flat_map(|(_, queues)| queues) {
+            let program = match (queue.buffer.take(), queue.alpha.take()) {
+                (Some(Size::Cells(limit)), _) => static_threshold(limit),
+                (_, Some(alpha)) => dynamic_threshold(alpha),
+                _ => continue,
+            };
+            queue.drop = program;
+        }
+        let digest = |case: &Case| run_tally(&case.scenario, case.replication, Kernel::Auto, true).expect("it runs").digest;
+        prop_assert_eq!(digest(&case), digest(&restated));
+        agrees(&restated)?;
+    }
+
     #[test]
     fn engine_and_twin_agree_on_pools_with_programs(
         case in random::networks(1_500, 2, 8),
@@ -78,6 +116,28 @@ proptest! {
             engines_agree_or_stop(&pooled(case, &mut Draws(seeds[2]), None))?;
         }
     }
+}
+
+/// The program of an example, with one parameter.
+fn example(text: &str, parameter: &str, value: serde_json::Value) -> DropPolicy {
+    let scenario = read_toml(text, "example", &[]).expect("an example is right");
+    let DropPolicy::Program(policy) = &scenario.switches[0].queues[0].drop else {
+        panic!("a program")
+    };
+    let mut written = policy.written.clone();
+    let value = serde_json::from_value(value).expect("a parameter");
+    assert!(written.parameters.insert(parameter.into(), value).is_some());
+    DropPolicy::Program(ProgramPolicy::try_from(written).expect("the example is right"))
+}
+
+fn dynamic_threshold(alpha: Ratio) -> DropPolicy {
+    let text = include_str!("../../../../python/cellyard/examples/program-dynamic-threshold.toml");
+    example(text, "alpha", json!({ "number": alpha }))
+}
+
+fn static_threshold(limit: u64) -> DropPolicy {
+    let text = include_str!("../../../../python/cellyard/examples/program-static-threshold.toml");
+    example(text, "T", json!({ "cells": limit }))
 }
 
 /// `n` hosts send short packets (64 stored bytes) or datagrams of `size` bytes to one host each, over
@@ -172,7 +232,7 @@ fn alpha_compares_a_queue_with_what_is_free_exactly() {
     };
     assert_eq!(of("\"1/2\""), [7, 5]);
     assert_eq!(of("2"), [14, 5]);
-    // The static limit of 3 cells stands beside it.
+    // A static limit of 3 cells comes before it.
     let queue = "{ alpha = 2, buffer = \"3 cells\" }";
     let found = agreed(&slow_links(pool, queue, 18, &[0, 100], ""));
     assert_eq!(fills(&found), [3, 3]);
@@ -213,7 +273,7 @@ fn memory_cells_are_rounded_down_in_the_pool_and_up_for_reserves() {
         .iter()
         .find(|port| port.can_queue)
         .expect("a port");
-    assert_eq!(port.max_queue_memory_cells, Some(8));
+    assert_eq!(port.max_queue_places, Some(8));
     // In bytes, the same pool holds 6 packets: 1 050 / 174, less what the reserves leave unused.
     let found = agreed(&slow_links(
         "{ buffer = \"1050 bytes\" }",

@@ -260,7 +260,8 @@ pub struct Words {
 /// Words of drop policies that are asked about frames.
 const OF_FRAMES: Words = Words {
     names: &[
-        "X", "Y", "N", "K", "MCR", "PCR", "SCR", "CDVT", "MBS", "CLP", "length", "places",
+        "X", "Y", "N", "K", "MCR", "PCR", "SCR", "CDVT", "MBS", "CLP", "length", "places", "free",
+        "pool", "reserve",
     ],
     calls: &["draw()", "sum(MCR)", "-X"],
     truths: &["begins", "ends", "lost", "has_contract", "true", "false"],

@@ -76,6 +76,17 @@ impl QueueView {
     }
 }
 
+/// The pool of a switch as a policy sees it before the arriving cell, in places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolView {
+    /// Free places of the shared part.
+    pub free: u64,
+    /// Places in use.
+    pub used: u64,
+    /// r: places that only this queue uses.
+    pub reserve: u64,
+}
+
 /// Arriving cell that a policy decides on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arriving {
@@ -284,6 +295,9 @@ pub trait DropRule {
     fn admit(&mut self, _now: Time, _cell: &Arriving, _queue: &QueueView) -> Decision {
         Decision::Accept
     }
+
+    /// The pool, as the next cell to decide on finds it. Without a pool it is never given.
+    fn see_pool(&mut self, _pool: PoolView) {}
 
     /// Whether all these cells come in without a tag, in any order of those of one
     /// instant.

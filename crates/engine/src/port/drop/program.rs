@@ -4,7 +4,9 @@
 //! idle time, and verdicts that push out need stored cells. `asked = cells` shows every cell, those
 //! of lost frames too.
 
-use super::{Arriving, AskedRuns, Decision, DropRule, Needs, QueueView, first_above, resolve};
+use super::{
+    Arriving, AskedRuns, Decision, DropRule, Needs, PoolView, QueueView, first_above, resolve,
+};
 use crate::ground::format::Clock;
 use crate::ground::units::{Span, Time};
 use crate::network::tally::DropReason;
@@ -41,6 +43,8 @@ struct Running {
     parameters: Arc<str>,
     /// Contracts, by local number.
     contracts: Vec<Option<ContractTerms>>,
+    /// The pool as last seen.
+    pool: PoolView,
     /// Number of random draws so far.
     drawn: u64,
     failure: Option<Failure>,
@@ -167,6 +171,7 @@ impl Programmed {
             program: policy.program.clone(),
             parameters: parameters(policy, clock).into(),
             contracts: contracts.to_vec(),
+            pool: PoolView::default(),
             drawn: 0,
             failure: None,
             code,
@@ -191,6 +196,9 @@ impl Running {
                 Known::Idle => cell.idle_cells.map_or(-1, i128::from),
                 Known::Length => cell.length.into(),
                 Known::Places => cell.places.into(),
+                Known::Free => self.pool.free.into(),
+                Known::Pool => self.pool.used.into(),
+                Known::Reserve => self.pool.reserve.into(),
                 Known::Now => now.0.into(),
                 of_vc => {
                     let terms = self.contracts[cell.vc as usize].as_ref();
@@ -203,6 +211,10 @@ impl Running {
 }
 
 impl DropRule for Programmed {
+    fn see_pool(&mut self, pool: PoolView) {
+        self.0.pool = pool;
+    }
+
     fn needs(&self) -> Needs {
         self.0.needs
     }

@@ -197,8 +197,8 @@ impl Slotted {
             Some(pool) => {
                 let pool = &mut fabric.pools[pool as usize];
                 let discards = gate.discards(&run, state);
-                let free = pool.free(run.time);
-                let judged = gate.judge_in_pool(run.time, &run, state, local, &view, idle, free);
+                let found = pool.look(run.time);
+                let judged = gate.judge_in_pool(run.time, &run, state, local, &view, idle, found);
                 pool.taken.judged += u32::from(!discards);
                 pool.taken.accepted += u32::from(judged.verdict.takes());
                 pool.taken.refused += u32::from(judged.refused);

@@ -10,7 +10,7 @@ use crate::network::fabric::Next;
 use crate::network::tally::CLASSES;
 use crate::network::tie::TieRule;
 use crate::port::arithmetic::Arithmetic;
-use crate::port::drop::Policy;
+use crate::port::drop::{DropRule, Policy, PoolView};
 use crate::port::gate::{Counted, Gate, Share};
 use crate::port::police::Policer;
 use crate::port::sched::{FlowShare, Scheduler};
@@ -149,13 +149,21 @@ impl Blueprint<'_> {
         let contracts = self.net.topology.contracts(self.net.scenario, link, class);
         let policer = queue.police.as_ref();
         let policer = policer.map(|spec| Policer::new(spec, &contracts));
-        let policy = Policy::new(
+        let mut policy = Policy::new(
             &queue.drop,
             queue.k,
             &contracts,
             self.cell_ticks(link),
             self.net.scenario.format.clock,
         );
+        // A port that takes no part in the pool finds it empty.
+        if let Some(free) = self.net.topology.shared(link) {
+            policy.see_pool(PoolView {
+                free,
+                used: 0,
+                reserve: queue.reserved(),
+            });
+        }
         let purpose = format!("drop-{}", class.name());
         let draws = self
             .draws

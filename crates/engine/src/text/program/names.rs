@@ -36,6 +36,12 @@ pub enum Known {
     Lost,
     /// Idle time of the port.
     Idle,
+    /// Free places of the shared part of the pool.
+    Free,
+    /// Places in use of the pool.
+    Pool,
+    /// Reserve of the queue.
+    Reserve,
     /// Time.
     Now,
     /// Time of a cell on the link.
@@ -80,7 +86,7 @@ const fn entry<T>(of: T, word: &'static str, of_type: Type, help: &'static str) 
 
 /// Every name, in the order of [`Known`]. Those of drop policies come first, those of schedulers
 /// last, and both have those from `now` to `places`.
-static NAMES: [Entry<Known>; 24] = [
+static NAMES: [Entry<Known>; 27] = [
     entry(
         Known::X,
         "X",
@@ -172,6 +178,24 @@ static NAMES: [Entry<Known>; 24] = [
         "Whole cell times for which the port has been idle; -1 while it is busy.",
     ),
     entry(
+        Known::Free,
+        "free",
+        Type::Integer,
+        "Free places of the shared part of the switch's pool, before this cell.",
+    ),
+    entry(
+        Known::Pool,
+        "pool",
+        Type::Integer,
+        "Places of the switch's pool that are in use, reserves included, before this cell.",
+    ),
+    entry(
+        Known::Reserve,
+        "reserve",
+        Type::Integer,
+        "Places of the switch's pool that only this queue uses.",
+    ),
+    entry(
         Known::Now,
         "now",
         Type::Integer,
@@ -223,6 +247,9 @@ static NAMES: [Entry<Known>; 24] = [
 ];
 
 impl Known {
+    /// The names that need a pool.
+    pub const OF_POOLS: [Known; 3] = [Known::Free, Known::Pool, Known::Reserve];
+
     /// How it is written.
     pub fn word(self) -> &'static str {
         NAMES[self as usize].word
@@ -245,7 +272,7 @@ pub struct Dialect {
 /// Words of drop policies.
 pub static DROP: Dialect = Dialect {
     of: "a drop policy",
-    names: NAMES.split_at(19).0,
+    names: NAMES.split_at(22).0,
     functions: &FUNCTIONS,
     verdicts: &VERDICTS,
 };
@@ -253,7 +280,7 @@ pub static DROP: Dialect = Dialect {
 /// Words of schedulers.
 pub static SCHEDULER: Dialect = Dialect {
     of: "a scheduler",
-    names: NAMES.split_at(15).1,
+    names: NAMES.split_at(18).1,
     functions: FUNCTIONS.split_at(6).0,
     verdicts: &[],
 };

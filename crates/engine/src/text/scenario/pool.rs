@@ -7,6 +7,7 @@ use super::threshold::{Size, Unit};
 use crate::ground::class::Class;
 use crate::text::notation::show::{show_bytes, show_cells};
 use crate::text::program::Value;
+use crate::text::program::names::Known;
 use std::collections::HashMap;
 
 /// Converts sizes in bytes at switches with memory cells into memory cells: reserves are rounded up,
@@ -122,6 +123,15 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
     }
 }
 
+/// Names of pools that the drop program of `queue` uses.
+fn names_of_pools(queue: &ClassQueue) -> impl Iterator<Item = Known> + '_ {
+    let uses = move |name: &Known| match &queue.drop {
+        DropPolicy::Program(policy) => policy.program.uses.knows(*name),
+        _ => false,
+    };
+    Known::OF_POOLS.into_iter().filter(uses)
+}
+
 /// Reports settings of queues of a switch without a pool that need one.
 fn needs_pool(queues: &[ClassQueue], path: &str, report: &mut Report) {
     for queue in queues {
@@ -131,6 +141,16 @@ fn needs_pool(queues: &[ClassQueue], path: &str, report: &mut Report) {
                 &format!("{path}.alpha"),
                 "compares the queue with the free part of a pool, and the switch has none".into(),
                 "a switch with a `pool`, or no `alpha`".into(),
+            );
+        }
+        if let Some(name) = names_of_pools(queue).next() {
+            report.add_once(
+                &format!("{path}.drop"),
+                format!(
+                    "uses `{}`, which is of a pool, and the switch has none",
+                    name.word()
+                ),
+                "a switch with a `pool`, or a program without this name".into(),
             );
         }
         if queue.reserve.is_some() {

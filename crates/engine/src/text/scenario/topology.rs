@@ -177,6 +177,12 @@ impl Topology {
         self.switch_of[link].is_some_and(|switch| self.pools[switch].is_some())
     }
 
+    /// S of the pool of the switch that `link` leaves, whether its port takes part or not.
+    pub fn shared(&self, link: usize) -> Option<u64> {
+        let pool = self.pools[self.switch_of[link]?].as_ref()?;
+        Some(pool.shared())
+    }
+
     /// The switch of the pool in which the port of `link` takes part, and that pool.
     pub fn pool_of(&self, link: usize) -> Option<(usize, &PoolTerms)> {
         let switch = self.switch_of[link]?;

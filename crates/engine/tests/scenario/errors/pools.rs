@@ -55,6 +55,21 @@ fn without_a_pool_there_is_no_threshold_and_no_reserve() {
 }
 
 #[test]
+fn names_of_pools_need_one() {
+    let text = NET.replace("pool = { buffer = \"2000 cells\" }, ", "");
+    for name in ["free", "pool", "reserve"] {
+        let program = format!("{{ drop = {{ policy = \"program\", refuse = \"X > {name}\" }} }}");
+        assert_eq!(problem("switch.s.ubr", &program), "");
+        assert_eq!(
+            problem_of(&text, "switch.s.ubr", &program),
+            format!(
+                "switch[0].ubr.drop: uses `{name}`, which is of a pool, and the switch has none | a switch with a `pool`, or a program without this name"
+            )
+        );
+    }
+}
+
+#[test]
 fn reserves_fit_into_the_pool() {
     assert_eq!(
         problem("switch.s.ubr.reserve", "\"1001 cells\""),

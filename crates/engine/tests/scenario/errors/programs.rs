@@ -52,6 +52,8 @@ fn parameters_are_used_and_have_names_of_their_own() {
         refuse = "X > 3", K = "3 cells" => drop.K | reserved word of the language
         refuse = "X > 3", length = 3 => drop.length | reserved word of the language
         refuse = "X > 3", places = "3 cells" => drop.places | reserved word of the language
+        refuse = "X > 3", free = "3 cells" => drop.free | reserved word of the language
+        program = "queue state reserve = 0" => `reserve` is a name of the language
         program = "queue state length = 0" => `length` is a name of the language
         program = "places = X" => `places` is a name of the language and cannot be assigned
         refuse = "X > 3", "a b" = 3 => must consist of letters, digits and _
