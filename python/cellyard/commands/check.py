@@ -45,7 +45,11 @@ def about(points: Sequence[Point], *, replications: int | None = None, notes: Se
     """The topology and the programs of the first point, the cost of running all points, and notes."""
     facts = [outline(point.scenario.canonical) for point in points]
     first = facts[0]
-    parts = [overview.topology(first), *filter(None, [overview.programs(first)]), overview.size(first)]
+    parts = [
+        overview.topology(first),
+        *filter(None, [overview.pools(first), overview.programs(first)]),
+        overview.size(first),
+    ]
     if len(points) > 1 or replications is not None:
         parts.append(_cost(facts, replications))
     if len(points) > 1:

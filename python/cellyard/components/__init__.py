@@ -74,6 +74,8 @@ from cellyard.components.traffic import (
 )
 
 QueueProbe = probe.Queue
+PoolProbe = probe.Pool
+ThresholdProbe = probe.Threshold
 CwndProbe = probe.Cwnd
 SsthreshProbe = probe.Ssthresh
 SequenceProbe = probe.Sequence

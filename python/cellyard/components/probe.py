@@ -37,6 +37,43 @@ class Queue(Component, what="queue"):
     envelope: str | None = None
 
 
+class Pool(Component, what="pool"):
+    """Places of a switch's pool that are in use.
+
+    Fields:
+        of: The switch with the pool, or a group of such switches. Allowed: the name of a switch. Required.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
+    """
+
+    of: str
+    interval: str | None = None
+    envelope: str | None = None
+
+
+class Threshold(Component, what="threshold"):
+    """Dynamic threshold of a class queue, in places: reserve + alpha x the free places of the pool.
+
+    Fields:
+        of: The port: a link that leaves a switch, or a group of such links. Allowed: the name of a link. Required.
+        class_: Only this class. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``: Available bit
+            rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: all classes.
+        interval: Sampling interval. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: record
+            every change during the whole run.
+        envelope: Record the minimum, the time mean and the maximum of each interval of this length, as three
+            series. The end of the run may cut the last interval short. Allowed: "1 ns" to "100000 s"; units: s, ms,
+            us, ns, ticks. Default: record every change during the whole run.
+    """
+
+    of: str
+    class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] | None = None
+    interval: str | None = None
+    envelope: str | None = None
+
+
 class Cwnd(Component, what="cwnd"):
     """Congestion window of a TCP, in bytes.
 
@@ -317,6 +354,8 @@ class Capture(Component, what="capture"):
 #: Time series to record; `[[probe]]`. Probes never change the run.
 Probe: TypeAlias = (
     Queue
+    | Pool
+    | Threshold
     | Cwnd
     | Ssthresh
     | Sequence

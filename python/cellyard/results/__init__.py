@@ -17,6 +17,7 @@ __getattr__, __dir__ = lazily(
         "ensemble": "Results",
         "run": "Named RunResult Trace",
         "types": "BackResult Carries ClassResult DropReason DroppedCell DroppedCells EndSystemResult FlowKind "
-        " PoolPortResult PoolResult PortClassResult PortInputResult PortResult Series ServiceClass Statistic Totals TransferResult VcPortResult VcResult",
+        "PoolPortResult PoolResult PortClassResult PortInputResult PortResult "
+        "Series ServiceClass Statistic Totals TransferResult VcPortResult VcResult",
     },
 )

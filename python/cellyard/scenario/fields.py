@@ -28,7 +28,7 @@ TEXT = """\
             lose_probability, scheduler, cbr, vbr, abr, gfr, ubr. Default: ``none``.
         vcs: Virtual circuits. Allowed: a list, each a table: name, count, from, to, route, class, weight,
             guarantee, start, stop, contract, abr, shape, traffic. Default: ``none``.
-        probes: Time series to record. Allowed: a list, each one of queue, cwnd, ssthresh, sequence, acknowledged,
-            flight, rtt, rto, delivered, goodput, acr, host-queue, link-share, drops, credit, trace, average-queue,
-            capture, or a table with it as `what`. Default: ``none``.
+        probes: Time series to record. Allowed: a list, each one of queue, pool, threshold, cwnd, ssthresh,
+            sequence, acknowledged, flight, rtt, rto, delivered, goodput, acr, host-queue, link-share, drops,
+            credit, trace, average-queue, capture, or a table with it as `what`. Default: ``none``.
 """

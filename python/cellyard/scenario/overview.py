@@ -64,6 +64,30 @@ def topology(facts: Mapping[str, Any]) -> str:
     return "\n\n".join(pictures)
 
 
+def pools(facts: Mapping[str, Any]) -> str:
+    """The pool of each switch: its places, and what queues reserve and share."""
+    return "\n".join(map(_pool, facts.get("pools", ())))
+
+
+def _pool(pool: Mapping[str, Any]) -> str:
+    """What is in a pool, and who shares it.
+
+    >>> ends = {"count": 1, "ends": ["tor", "tor"]}
+    >>> pool = {"switches": ends, "place": "byte", "memory_cell": None, "places": 9000, "reserved": 0, "shared": 9000, "ports": 1}
+    >>> _pool(pool)
+    'The pool of tor has 9000 bytes: 0 reserved, and 9000 shared by the queues of 1 port.'
+    >>> _pool({**pool, "place": "memory cell", "memory_cell": 250, "places": 36, "reserved": 6, "shared": 30, "ports": 3})
+    'The pool of tor has 36 memory cells of 250 bytes (9000 bytes): 6 reserved, and 30 shared by the queues of 3 ports.'
+    """
+    size, cell, ports = pool["places"], pool["memory_cell"], pool["ports"]
+    bytes_of = f" of {cell} bytes ({size * cell} bytes)" if cell else ""
+    each = "each " * (pool["switches"]["count"] > 1)
+    return (
+        f"The pool of {each}{_names(pool['switches'])} has {size} {pool['place']}s{bytes_of}: {pool['reserved']} reserved, "
+        f"and {pool['shared']} shared by the queues of {ports} port{'s' * (ports != 1)}."
+    )
+
+
 def programs(facts: Mapping[str, Any]) -> str:
     """Each program: its texts, types and size; of drop policies also the needs, and from which X on it can act."""
     return "\n\n".join(
@@ -144,7 +168,7 @@ def _port(port: Mapping[str, Any], noun: str) -> str:
     scheduler = chosen["kind"]
     if "gr" in chosen:
         scheduler += f" {chosen['gr']['num'] / chosen['gr']['den']:g} for {chosen['class']}"
-    size = buffer_text(queue, noun)
+    size = buffer_text(queue, noun) + _in_pool(queue)
     feedback = f", feedback {queue['feedback']['kind']}" if queue["feedback"] else ""
     kernel = ": ".join(part for part in (f"{port['kernel']['name']} kernel", port["kernel"]["because"]) if part)
     return f"{queue['class']} queue: {size}, {queue['drop']['policy']}{feedback}; {scheduler}; {kernel}"
@@ -160,7 +184,23 @@ def buffer_text(queue: Mapping[str, Any], noun: str = "cell") -> str:
     """
     if queue["places"] is None:
         return "unlimited"
-    return f"{queue['places']} {'bytes' if isinstance(queue['buffer'], dict) else f'{noun}s'}"
+    in_memory = "memory cells" if queue.get("memory_cell") else None
+    return f"{queue['places']} {in_memory or ('bytes' if isinstance(queue['buffer'], dict) else f'{noun}s')}"
+
+
+def _in_pool(queue: Mapping[str, Any]) -> str:
+    """The threshold and the reserve of a queue in a pool.
+
+    >>> _in_pool({"alpha": {"num": 1, "den": 2}, "reserve": {"bytes": 9}}), _in_pool({"reserve": 3}), _in_pool({})
+    (' (alpha 1/2, reserve 9)', ' (reserve 3)', '')
+    """
+    alpha, reserve = queue.get("alpha"), queue.get("reserve")
+    parts = []
+    if alpha:
+        parts.append(f"alpha {alpha['num']}" + f"/{alpha['den']}" * (alpha["den"] != 1))
+    if reserve is not None:
+        parts.append(f"reserve {reserve['bytes'] if isinstance(reserve, dict) else reserve}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _shaper(route: Mapping[str, Any]) -> str:

@@ -68,6 +68,13 @@ impl PoolState {
         [self.shared - self.in_use.shared, self.in_use.all]
     }
 
+    /// Free places of the shared part and places in use, once all has begun that begins at the latest
+    /// instant.
+    pub fn look_after(&self) -> [u64; 2] {
+        let taken = self.in_use.shared - self.freed.shared;
+        [self.shared - taken, self.in_use.all - self.freed.all]
+    }
+
     fn settle_before(&mut self, now: Time) {
         if self.freed_at < now {
             self.in_use.shared -= self.freed.shared;

@@ -6,7 +6,7 @@
 use super::drop::QueueView;
 use super::gate::Gate;
 use crate::ground::flow::FlowId;
-use crate::ground::units::{Span, Time};
+use crate::ground::units::{Ratio, Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Hop;
 use crate::network::record::{IntervalSum, QueueSnapshot, Record, TraceEntry};
@@ -26,6 +26,15 @@ pub enum Quantity {
     },
     /// Waiting cells of a VC that does not cross the port; always 0.
     QueueOfAbsentVc,
+    /// Places in use of the pool of a switch.
+    Pool,
+    /// Dynamic threshold of a queue in the pool: the reserve, and `alpha` times what is free.
+    Threshold {
+        /// r, places.
+        reserve: u64,
+        /// Relative to what is free.
+        alpha: Ratio,
+    },
     /// Credit of a guaranteed-rate scheduler, slots.
     Credit,
     /// Average queue that the drop policy of a class decides by, places; the sum over classes for
@@ -34,6 +43,11 @@ pub enum Quantity {
         /// Class index.
         class: Option<usize>,
     },
+}
+
+/// The dynamic threshold of a queue, places, while `free` places of the shared part are free.
+pub fn dynamic_threshold(reserve: u64, alpha: Ratio, free: u64) -> f64 {
+    reserve as f64 + alpha.num as f64 * free as f64 / alpha.den as f64
 }
 
 /// When a quantity is recorded.

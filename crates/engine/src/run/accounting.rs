@@ -74,7 +74,8 @@ impl Simulation {
         let tally = |(group, pool): (&Group, &PoolState)| {
             let ports = group.ports.iter().map(|&port| &self.ports[port as usize]);
             let waits = ports.map(|port| port.place_time(self.fabric.end)).sum();
-            let refusals = group.tie.refusals().into_iter();
+            // A rule has an input, even if no port takes part.
+            let refusals = group.tie.refusals().into_iter().take(group.ports.len());
             pool.tally(refusals.map(|refusals| refusals.tied).collect(), waits)
         };
         self.groups

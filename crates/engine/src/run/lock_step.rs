@@ -6,9 +6,10 @@
 
 use crate::ground::units::{Span, Time};
 use crate::network::fabric::Fabric;
-use crate::network::pool::Taken;
+use crate::network::pool::{PoolState, Taken};
 use crate::network::tie::TieRule;
 use crate::port::Port;
+use crate::port::watch::{PortProbe, Quantity, dynamic_threshold};
 
 /// The ports of a pool.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Group {
     pub ports: Vec<u32>,
     /// Rule for the order of ports at one instant.
     pub tie: TieRule,
+    /// What is recorded of the pool.
+    pub probe: Option<Box<PortProbe>>,
     /// Scratch space: numbers of the ports at which cells arrive at one instant, and what becomes of
     /// these cells.
     arrivals: Vec<u32>,
@@ -25,10 +28,11 @@ pub struct Group {
 
 impl Group {
     /// The group of these ports.
-    pub fn new(ports: Vec<u32>, tie: TieRule) -> Group {
+    pub fn new(ports: Vec<u32>, tie: TieRule, probe: Option<Box<PortProbe>>) -> Group {
         Group {
             ports,
             tie,
+            probe,
             arrivals: Vec::new(),
             taken: Vec::new(),
         }
@@ -46,6 +50,16 @@ impl Group {
     ) {
         while fabric.stopped.is_none() {
             let time = self.next_arrivals(ports, horizon);
+            if let Some(departs) = self.sample_until_work(ports, fabric, pool, time) {
+                for &port in &self.ports {
+                    let index = port as usize;
+                    if ports[index].next_work() == departs {
+                        ports[index].advance_in_pool(fabric, index, departs + Span(1), known_until);
+                    }
+                }
+                self.record_changes(fabric, pool, departs);
+                continue;
+            }
             for &port in &self.ports {
                 let index = port as usize;
                 if self.arrivals.is_empty() || ports[index].next_work() < time {
@@ -70,6 +84,41 @@ impl Group {
             if self.taken.len() > 1 {
                 self.tie.settle_ports(&self.taken);
             }
+            self.record_changes(fabric, pool, time);
+        }
+    }
+
+    /// If the pool is watched, takes the samples that are due before anything else happens. Returns the
+    /// instant of the next departure if it comes before `arrives`: then only that instant may be handled.
+    fn sample_until_work(
+        &mut self,
+        ports: &[Port],
+        fabric: &Fabric,
+        pool: usize,
+        arrives: Time,
+    ) -> Option<Time> {
+        let probe = self.probe.as_mut()?;
+        let works = self
+            .ports
+            .iter()
+            .map(|&port| ports[port as usize].next_work());
+        let first = works.min().map_or(arrives, |work| work.min(arrives));
+        let found = &fabric.pools[pool];
+        probe.sample_until(first, |_, quantity| look(found, quantity));
+        (first < arrives).then_some(first)
+    }
+
+    /// Records what has changed by the end of the instant `time`, if that is watched.
+    fn record_changes(&mut self, fabric: &Fabric, pool: usize, time: Time) {
+        if let Some(probe) = &mut self.probe {
+            probe.changed(time, |quantity| look(&fabric.pools[pool], quantity));
+        }
+    }
+
+    /// Records what is due until `end`, the end of the run.
+    pub fn finish_probe(&mut self, found: &PoolState, end: Time) {
+        if let Some(probe) = &mut self.probe {
+            probe.finish(end, |_, quantity| look(found, quantity));
         }
     }
 
@@ -89,5 +138,15 @@ impl Group {
             }
         }
         time
+    }
+}
+
+/// Current value of a probed quantity of a pool.
+fn look(pool: &PoolState, quantity: Quantity) -> f64 {
+    let [free, used] = pool.look_after();
+    match quantity {
+        Quantity::Pool => used as f64,
+        Quantity::Threshold { reserve, alpha } => dynamic_threshold(reserve, alpha, free),
+        other => unreachable!("a port has {other:?}"),
     }
 }

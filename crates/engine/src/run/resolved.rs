@@ -75,6 +75,7 @@ impl<'s> ResolvedPort<'s> {
         ResolvedQueue {
             given,
             k: self.k(given),
+            memory_cell: self.pool.as_ref().and_then(|pool| pool.memory_cell),
             places: self.places,
         }
     }
@@ -89,6 +90,9 @@ pub struct ResolvedQueue<'s> {
     /// K in places; `None`: unlimited.
     #[serde(rename = "places")]
     pub k: Option<u64>,
+    /// Bytes of a memory cell, if that is a place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_cell: Option<u32>,
     /// What cells of the port take.
     #[serde(skip)]
     pub places: Places,

@@ -6,7 +6,7 @@ use crate::ground::units::Time;
 use crate::network::record::{Points, Statistic, TraceEntry};
 use crate::network::tally::DropReason;
 use crate::run::simulation::Simulation;
-use crate::text::scenario::topology::Topology;
+use crate::text::scenario::topology::{PoolTerms, Topology};
 use crate::text::scenario::{Class, Observable, Probe, Scenario, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -106,6 +106,9 @@ impl Simulation {
         for port in &mut self.ports {
             port.finish_probe(&self.fabric);
         }
+        for (group, pool) in self.groups.iter_mut().zip(&self.fabric.pools) {
+            group.finish_probe(pool, end);
+        }
         for share in self.fabric.observers.link_shares.values_mut().flatten() {
             share.sum.until(end);
         }
@@ -120,7 +123,8 @@ impl Simulation {
         let mut add =
             |probe: usize, points: usize| *of_probe.entry(probe).or_default() += points as u64;
         let observers = &self.fabric.observers;
-        for probe in self.ports.iter().filter_map(|p| p.probe.as_ref()) {
+        let of_ports = self.ports.iter().filter_map(|p| p.probe.as_ref());
+        for probe in of_ports.chain(self.groups.iter().filter_map(|g| g.probe.as_ref())) {
             probe.watches.iter().for_each(|w| add(w.probe, w.out.len()));
             probe
                 .drops
@@ -167,7 +171,9 @@ impl Simulation {
             });
         };
         let mut trace = std::mem::take(&mut self.unordered);
-        for probe in self.ports.iter_mut().filter_map(|p| p.probe.as_mut()) {
+        let of_ports = self.ports.iter_mut().filter_map(|p| p.probe.as_mut());
+        let of_pools = self.groups.iter_mut().filter_map(|g| g.probe.as_mut());
+        for probe in of_ports.chain(of_pools) {
             for watch in &mut probe.watches {
                 let parts = watch.out.take(all).into_iter();
                 parts.for_each(|(statistic, points)| add(watch.probe, None, statistic, points));
@@ -249,17 +255,23 @@ pub fn name_series(found: RecordedSeries, scenario: &Scenario, topology: &Topolo
 /// Returns the unit of what a probe records, which may depend on the link.
 fn unit_of(spec: &Probe, scenario: &Scenario, topology: &Topology) -> String {
     let usual = spec.what.unit(scenario.format);
+    let mut switches = scenario.switches.iter();
+    if let (Observable::Pool, Some(switch)) = (spec.what, switches.find(|s| s.name == spec.of))
+        && let Some(pool) = &switch.pool
+    {
+        return format!("{}s", PoolTerms::noun(pool, scenario.format));
+    }
     let mut links = scenario.links.iter();
     let Some(link) = links.position(|link| link.name == spec.of) else {
         return usual;
     };
     match spec.what {
-        Observable::Queue | Observable::AverageQueue
+        Observable::Queue | Observable::AverageQueue | Observable::Threshold
             if topology.unit(scenario, link) == Unit::Bytes =>
         {
             "bytes".into()
         }
-        Observable::Queue | Observable::AverageQueue
+        Observable::Queue | Observable::AverageQueue | Observable::Threshold
             if topology.has_pool(link) && topology.memory_cell(scenario, link).is_some() =>
         {
             "memory cells".into()

@@ -153,7 +153,8 @@ impl Simulation {
         } = parts;
         let ports_watched = indices(ports.iter().map(|port| port.probe.is_some()));
         let vcs_watched = indices(hosts.vcs.iter().map(|vc| vc.probe.is_some()));
-        let places = ports_watched.len() + vcs_watched.len();
+        let pools_watched = groups.iter().filter(|group| group.probe.is_some()).count();
+        let places = ports_watched.len() + vcs_watched.len() + pools_watched;
         let watched = places > 0 || fabric.observers.records() || fabric.captures.is_some();
         let check_every = if watched {
             CHECK_EVERY.min(CHECK_EVERY_WATCHED + u32::try_from(places).unwrap_or(CHECK_EVERY))
@@ -439,7 +440,12 @@ impl Simulation {
     pub fn recorded(&self) -> (u64, u64) {
         let ports = || {
             let watched = self.ports_watched.iter();
-            watched.filter_map(|&port| self.ports[port].probe.as_deref())
+            let of_ports = watched.filter_map(|&port| self.ports[port].probe.as_deref());
+            of_ports.chain(
+                self.groups
+                    .iter()
+                    .filter_map(|group| group.probe.as_deref()),
+            )
         };
         let observers = &self.fabric.observers;
         let mut points = ports().map(|p| p.points()).sum::<usize>() + observers.points();

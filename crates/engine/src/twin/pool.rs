@@ -36,7 +36,7 @@ pub(super) fn pools(
 ) -> Vec<Option<Pool>> {
     let pools = scenario.switches.iter().zip(&topology.pools).enumerate();
     let pool = pools.map(|(index, (switch, terms))| {
-        let terms = terms.as_ref().filter(|terms| !terms.links.is_empty())?;
+        let terms = terms.as_ref()?;
         let n = terms.links.len();
         Some(Pool {
             links: terms.links.clone(),
@@ -64,15 +64,22 @@ impl Twin<'_> {
 
     /// The pool in which the port of `link` takes part, without the reserve of a queue.
     pub(super) fn pool_view(&self, link: usize) -> Option<PoolView> {
-        let pool = self.pools[self.pool_of(link)?].as_ref()?;
+        let (free, used) = self.pool_of_switch(self.pool_of(link)?);
+        Some(PoolView {
+            free,
+            used,
+            reserve: 0,
+        })
+    }
+
+    /// Free places of the shared part of the pool of `switch`, and places in use.
+    pub(super) fn pool_of_switch(&self, switch: usize) -> (u64, u64) {
+        let pool = self.pools[switch].as_ref().expect("a pool");
         let ports = pool.links.iter().map(|&link| self.ports[link].as_ref());
         let ports = ports.map(|port| port.expect("a port"));
         let taken: u64 = ports.clone().map(Port::shared).sum();
-        Some(PoolView {
-            free: pool.shared - taken,
-            used: ports.map(|port| port.places_of(|_| true)).sum(),
-            reserve: 0,
-        })
+        let used = ports.map(|port| port.places_of(|_| true)).sum();
+        (pool.shared - taken, used)
     }
 
     /// Handles the cells that reach ports of the pool of `switch` at this instant, each with its

@@ -27,8 +27,12 @@ impl Twin<'_> {
         let unused = links.filter(|(_, crossing)| crossing.is_empty());
         let unused: HashSet<&str> = unused.map(|(link, _)| link.name.as_str()).collect();
         let probes = self.scenario.probes.iter().enumerate();
-        let enveloped = probes
-            .filter(|(_, probe)| probe.envelope.is_some() && !unused.contains(probe.of.as_str()));
+        let enveloped =
+            probes
+                .filter(|(_, probe)| probe.envelope.is_some())
+                .filter(|(_, probe)| {
+                    probe.what == Observable::Threshold || !unused.contains(probe.of.as_str())
+                });
         let begin = |(index, probe)| Watch {
             probe: index,
             changes: vec![(self.now, self.look(probe))],
@@ -77,6 +81,26 @@ impl Twin<'_> {
                         && probe.class.is_none_or(|c| c == class)
                 };
                 port().places_of(counts) as f64
+            }
+            Observable::Pool => {
+                let mut switches = self.scenario.switches.iter();
+                let switch = switches.position(|switch| switch.name == probe.of);
+                self.pool_of_switch(switch.expect("a switch")).1 as f64
+            }
+            Observable::Threshold => {
+                let link = self.scenario.links.iter().position(|l| l.name == probe.of);
+                let link = link.expect("a link");
+                let switch = self.topology.switch_of[link].expect("a port leaves a switch");
+                let (free, _) = self.pool_of_switch(switch);
+                let class = self
+                    .topology
+                    .class_with_alpha(self.scenario, link, probe.class);
+                let queue = self
+                    .topology
+                    .queue(self.scenario, link, class.expect("a threshold"));
+                let alpha = queue.alpha.expect("a threshold");
+                let above = alpha.num as f64 * free as f64 / alpha.den as f64;
+                queue.reserved() as f64 + above
             }
             Observable::AverageQueue => {
                 let wanted = |class: usize| probe.class.is_none_or(|c| c as usize == class);

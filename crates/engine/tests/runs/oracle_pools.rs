@@ -5,15 +5,18 @@ use crate::common::draws::Draws;
 use crate::common::engines::{self, agrees, result};
 use crate::common::formats::{in_ethernet, in_format, mtus};
 use crate::common::pools::pooled;
+use crate::common::probes::envelopes;
 use crate::common::random::{self, Case};
 use crate::oracle_places::in_bytes;
 use crate::oracle_programs::{engines_agree_or_stop, queues_of, with_program};
 use crate::oracle_schedulers::{random_scheduler, with_schedulers};
 use cellyard_engine::format::Format;
 use cellyard_engine::results::RunResult;
-use cellyard_engine::scenario::{DropPolicy, ProgramPolicy, Scenario, Size, read_toml};
+use cellyard_engine::scenario::{
+    DropPolicy, Observable, Probe, ProgramPolicy, Scenario, Size, read_toml,
+};
 use cellyard_engine::testing::run_tally;
-use cellyard_engine::units::Ratio;
+use cellyard_engine::units::{Ratio, Span};
 use cellyard_engine::{Kernel, run};
 use proptest::prelude::*;
 use serde_json::json;
@@ -25,6 +28,38 @@ proptest! {
     #[test]
     fn engine_and_twin_agree_on_pools(case in random::cases(2_000), seed in any::<u64>()) {
         agrees(&pooled(case, &mut Draws(seed), None))?;
+    }
+
+    #[test]
+    fn envelopes_of_pools_are_those_of_the_twin(
+        case in random::cases(800),
+        seed in any::<u64>(),
+        cells in 1u64..40,
+    ) {
+        let case = pooled(case, &mut Draws(seed), None);
+        let net = &case.scenario;
+        let interval = Some(Span(net.format.cell_time(net.links[0].rate).0 * cells));
+        let of_pools = |p: &Probe| matches!(p.what, Observable::Pool | Observable::Threshold);
+        let probes = envelopes(net, interval).into_iter().filter(of_pools).collect();
+        let watched = Scenario { probes, ..net.clone() };
+        let [found, expected] = [Kernel::Auto, Kernel::Twin].map(|kernel| result(&watched, case.replication, kernel));
+        prop_assert_eq!(&found.series, &expected.series);
+        // Samples and changes are two views of one course, and neither changes the run.
+        let of = |interval| {
+            let record = |p: &Probe| Probe { interval, envelope: None, ..p.clone() };
+            let probes = watched.probes.iter().map(record).collect();
+            result(&Scenario { probes, ..net.clone() }, case.replication, Kernel::Auto)
+        };
+        let [sampled, changes] = [of(interval), of(None)];
+        for (sampled, changes) in sampled.series.iter().zip(&changes.series) {
+            for (&time, &value) in sampled.time_s.iter().zip(&sampled.value) {
+                let before = changes.time_s.iter().rposition(|&t| t < time).unwrap_or(0);
+                prop_assert_eq!(value, changes.value[before], "{} at {}", sampled.of, time);
+            }
+        }
+        // As text, since a mean over no time is not equal to itself.
+        prop_assert_eq!(format!("{:?}", sampled.ports), format!("{:?}", found.ports));
+        prop_assert_eq!(sampled.pools, changes.pools);
     }
 
     /// Up to 16 ports of one switch.

@@ -4,7 +4,9 @@
 use crate::common;
 use crate::common::build::us;
 use crate::common::build::{self, probe};
+use crate::common::draws::Draws;
 use crate::common::engines::result;
+use crate::common::pools::pooled;
 use crate::common::probes::{envelopes, probes};
 use crate::common::{engines, formats, invariants, random};
 use cellyard_engine::format::Format;
@@ -71,8 +73,12 @@ fn mean_of_steps(series: &Series) -> f64 {
 fn random_scenarios_are_watched_by_every_probe() {
     let mut runner = TestRunner::deterministic();
     let strategy = random::cases(1_500);
-    let draw = |_| {
-        let net = strategy.new_tree(&mut runner).unwrap().current().scenario;
+    let draw = |number| {
+        let case = strategy.new_tree(&mut runner).unwrap().current();
+        let net = match number % 10 {
+            0 => pooled(case, &mut Draws(number), None).scenario,
+            _ => case.scenario,
+        };
         let probes = probes(&net);
         Scenario { probes, ..net }
     };

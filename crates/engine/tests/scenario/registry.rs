@@ -22,7 +22,7 @@ fn around(family: Family, component: &str) -> Result<Scenario, Vec<Problem>> {
     let mut queue = vec!["buffer = \"1000 cells\"".to_string()];
     queue.extend([field("police", Family::Police), field("drop", Family::Drop)]);
     // Average-queue probes need a policy that keeps an average.
-    queue.extend((family == Family::Probe).then(|| "drop = \"atm-red\"".to_string()));
+    queue.extend((family == Family::Probe).then(|| "drop = \"atm-red\", alpha = 1".to_string()));
     queue.retain(|field| !field.is_empty());
     let text = format!(
         r#"
@@ -37,6 +37,7 @@ name = "b"
 [[switch]]
 name = "s"
 {scheduler}
+{pool}
 ubr = {{ {queue} }}
 {feedback}
 [[link]]
@@ -70,6 +71,12 @@ traffic = {traffic}
             Family::Probe => "scheduler = { kind = \"guaranteed-rate\", gr = 0.5 }".into(),
             _ => field("scheduler", Family::Scheduler),
         },
+        pool = match put(Family::Pool) {
+            // Probes of pools need one.
+            "" if family == Family::Probe => "pool = { buffer = \"99 cells\" }".into(),
+            "" => String::new(),
+            pool => format!("pool = {pool}"),
+        },
         queue = queue.join(", "),
         feedback = match put(Family::Feedback) {
             "" => String::new(),
@@ -95,6 +102,7 @@ fn sample(parameter: &Parameter) -> String {
         Kind::Bytes { .. } => "\"9216 bytes\"",
         Kind::Decimal { .. } => "0.5",
         Kind::Reference(&[Family::Link, ..]) => "\"s->b\"",
+        Kind::Reference(&[Family::Switch]) => "\"s\"",
         Kind::Choice([first, ..]) => return format!("\"{}\"", first.name),
         Kind::Reference(&[Family::Vc]) => "\"v\"",
         Kind::Program => "\"number\"",

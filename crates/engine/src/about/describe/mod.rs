@@ -5,6 +5,7 @@ pub(crate) mod cost;
 mod names;
 mod notes;
 mod outline;
+mod pools;
 mod programs;
 
 pub use cost::Expected;

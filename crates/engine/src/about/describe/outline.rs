@@ -3,6 +3,7 @@
 //! The size of the summary does not grow with the number of similar VCs.
 
 use super::names::NameRange;
+use super::pools::{PoolFacts, pools};
 use super::programs::{ProgramFacts, SchedulerFacts, programs, schedulers};
 use super::{ChosenKernel, Expected, PortDescription, describe_network};
 use crate::about::memory;
@@ -57,6 +58,9 @@ pub struct Outline<'s> {
     pub rounded_rates: Vec<RoundedRate>,
     /// Paths of VCs, in the order of the first VC of each.
     pub ways: Vec<PathGroup<'s>>,
+    /// Pools of switches. Left out without any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<PoolFacts<'s>>,
     /// Programs of queues where cells can wait.
     pub programs: Vec<ProgramFacts<'s>>,
     /// Programs that schedule.
@@ -168,6 +172,7 @@ pub fn outline(scenario: &Scenario) -> Result<Outline<'_>, RunError> {
         max_goodput_bps: fair_goodput::max_goodput(scenario, topology).map(|rate| rate.0),
         rounded_rates: rounded_rates(scenario),
         ways: path_groups(scenario, topology, &queueing),
+        pools: pools(&net),
         programs: programs(&described.ports, scenario.format.clock),
         schedulers: schedulers(&described.ports, scenario.format.clock),
         notes: described.notes,

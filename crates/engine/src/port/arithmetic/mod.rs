@@ -94,6 +94,9 @@ impl Snapshot<'_> {
             Quantity::AverageQueue { .. } => self.average,
             // Unreachable for `Credit`: ports with a credit probe use the slotted kernel.
             Quantity::QueueOfAbsentVc | Quantity::Credit => 0.0,
+            Quantity::Pool | Quantity::Threshold { .. } => {
+                unreachable!("the pool has them, no port")
+            }
         }
     }
 }

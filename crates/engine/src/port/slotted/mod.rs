@@ -550,6 +550,9 @@ impl Slotted {
             }
             Quantity::Queue { .. } => self.total as f64,
             Quantity::QueueOfAbsentVc => 0.0,
+            Quantity::Pool | Quantity::Threshold { .. } => {
+                unreachable!("the pool has them, no port")
+            }
             Quantity::Credit => self.scheduler.credit().unwrap_or(0.0),
             Quantity::AverageQueue { class } => {
                 let gates = self.gates.iter().enumerate();

@@ -1,17 +1,16 @@
 //! Builds the pools of switches, and the groups of ports that advance together.
 
 use super::Blueprint;
+use crate::ground::units::Span;
 use crate::network::pool::PoolState;
 use crate::network::tie::TieRule;
 use crate::run::lock_step::Group;
 
 impl Blueprint<'_> {
-    /// The switches with a pool in which ports take part, each with the links of these ports.
+    /// The switches with a pool, each with the links of the ports that take part.
     fn pooled(&self) -> impl Iterator<Item = (usize, &[usize])> {
         let pools = self.net.topology.pools.iter().enumerate();
-        let links =
-            pools.filter_map(|(switch, pool)| Some((switch, pool.as_ref()?.links.as_slice())));
-        links.filter(|(_, links)| !links.is_empty())
+        pools.filter_map(|(switch, pool)| Some((switch, pool.as_ref()?.links.as_slice())))
     }
 
     /// The index of the pool in which the port of `link` takes part.
@@ -39,11 +38,17 @@ impl Blueprint<'_> {
                 scenario.tie_order,
                 links.len(),
                 self.draws.tie_offset(),
-                self.net.topology.cell_time(scenario, links[0]),
+                links.first().map_or(Span(1), |&first| {
+                    self.net.topology.cell_time(scenario, first)
+                }),
                 self.draws
                     .stream(&scenario.switches[switch].name, "pool-tie"),
             );
-            Group::new(links.iter().map(port).collect(), tie)
+            Group::new(
+                links.iter().map(port).collect(),
+                tie,
+                self.pool_probe(switch),
+            )
         };
         self.pooled().map(group).collect()
     }

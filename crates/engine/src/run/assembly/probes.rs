@@ -9,7 +9,7 @@ use crate::host::{VcProbe, VcWatch};
 use crate::network::abr::{mbps, terms};
 use crate::network::observe::{LinkShareSum, Observers};
 use crate::network::record::{IntervalSum, Points, Record, StepRecorder};
-use crate::port::watch::{DropSums, PortProbe, Quantity, Watch, When};
+use crate::port::watch::{DropSums, PortProbe, Quantity, Watch, When, dynamic_threshold};
 use crate::text::options::Options;
 use crate::text::scenario::topology::Topology;
 use crate::text::scenario::{Observable, Probe, Scenario};
@@ -59,6 +59,15 @@ impl<'a> Watched<'a> {
             }
         }
         watched
+    }
+}
+
+/// When a quantity whose first value is `first` is recorded, and where to.
+fn recorded(spec: &Probe, first: f64) -> (When, Record) {
+    match (spec.interval, spec.every) {
+        (Some(interval), _) => (When::Interval(interval, Time::ZERO), Record::of_samples()),
+        (None, Some(n)) => (When::Every(n, 0), Record::of_samples()),
+        (None, None) => (When::Change, Record::of_changes(spec.envelope, first)),
     }
 }
 
@@ -124,7 +133,9 @@ impl Blueprint<'_> {
                     });
                     continue;
                 }
-                Observable::Cwnd
+                Observable::Pool
+                | Observable::Threshold
+                | Observable::Cwnd
                 | Observable::Ssthresh
                 | Observable::Sequence
                 | Observable::Acknowledged
@@ -139,11 +150,7 @@ impl Blueprint<'_> {
                 | Observable::Trace
                 | Observable::Capture => continue,
             };
-            let (when, out) = match (spec.interval, spec.every) {
-                (Some(interval), _) => (When::Interval(interval, Time::ZERO), Record::of_samples()),
-                (None, Some(n)) => (When::Every(n, 0), Record::of_samples()),
-                (None, None) => (When::Change, Record::of_changes(spec.envelope, 0.0)),
-            };
+            let (when, out) = recorded(spec, 0.0);
             let port = self.net.port(link).expect("a port leaves a switch");
             probe.watches.push(Watch {
                 probe: index,
@@ -158,6 +165,41 @@ impl Blueprint<'_> {
         }
         let any = !(probe.watches.is_empty() && probe.drops.is_empty() && probe.traced.is_empty());
         any.then(|| Box::new(probe))
+    }
+
+    /// The probe of the pool of `switch`, if anything is recorded there.
+    pub fn pool_probe(&self, switch: usize) -> Option<Box<PortProbe>> {
+        let (scenario, topology) = (self.net.scenario, &self.net.topology);
+        let shared = topology.pools[switch]
+            .as_ref()
+            .map_or(0, |pool| pool.shared());
+        let name = &scenario.switches[switch].name;
+        let mut probe = PortProbe::default();
+        for (index, spec) in scenario.probes.iter().enumerate() {
+            let link = self.watched.links.get(spec.of.as_str()).copied();
+            let of_pool = spec.what == Observable::Pool && spec.of == *name;
+            let of_port = spec.what == Observable::Threshold;
+            let (quantity, first) = match link.filter(|_| of_port) {
+                _ if of_pool => (Quantity::Pool, 0.0),
+                Some(link) if topology.switch_of[link] == Some(switch) => {
+                    let class = topology.class_with_alpha(scenario, link, spec.class);
+                    let queue = topology.queue(scenario, link, class.expect("a threshold"));
+                    let (reserve, alpha) = (queue.reserved(), queue.alpha.expect("a threshold"));
+                    let quantity = Quantity::Threshold { reserve, alpha };
+                    (quantity, dynamic_threshold(reserve, alpha, shared))
+                }
+                _ => continue,
+            };
+            let (when, out) = recorded(spec, first);
+            probe.watches.push(Watch {
+                probe: index,
+                quantity,
+                when,
+                out,
+                scale: 1.0,
+            });
+        }
+        (!probe.watches.is_empty()).then(|| Box::new(probe))
     }
 
     /// Probes by the index of their VC.
@@ -205,6 +247,8 @@ impl Blueprint<'_> {
                     VcWatch::Goodput(IntervalSum::new(interval, mbps))
                 }
                 Observable::Queue
+                | Observable::Pool
+                | Observable::Threshold
                 | Observable::LinkShare
                 | Observable::Drops
                 | Observable::Credit

@@ -1,9 +1,8 @@
 //! Results of the pool of a switch.
 
-use crate::ground::place::Place;
 use crate::network::tally::{PoolTally, Tally};
 use crate::text::scenario::Scenario;
-use crate::text::scenario::topology::Topology;
+use crate::text::scenario::topology::{PoolTerms, Topology};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -45,6 +44,7 @@ pub struct PoolPortResult {
 pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<PoolResult> {
     let pool = |counts: &PoolTally| {
         let terms = topology.pools[counts.switch].as_ref().expect("a pool");
+        let pool = scenario.switches[counts.switch].pool.expect("a pool");
         let ports = terms.links.iter().zip(&counts.tied_refusals);
         let ports = ports.map(|(&link, &tied_refusals)| PoolPortResult {
             port: scenario.links[link].name.clone(),
@@ -55,13 +55,7 @@ pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Ve
         });
         PoolResult {
             switch: scenario.switches[counts.switch].name.clone(),
-            place: match topology.place(scenario, terms.links[0]) {
-                Place::Cell => scenario.format.noun(),
-                Place::Bytes { .. } if topology.memory_cell(scenario, terms.links[0]).is_some() => {
-                    "memory cell"
-                }
-                Place::Bytes { .. } => "byte",
-            },
+            place: PoolTerms::noun(&pool, scenario.format),
             buffer_places: terms.places,
             reserved_places: terms.reserved,
             max_used_places: counts.max_used,

@@ -12,6 +12,12 @@ const PORT: Parameter = parameter(
     Required,
     "The port: a link that leaves a switch, or a group of such links.",
 );
+const POOL: Parameter = parameter(
+    "of",
+    Kind::Reference(&[Family::Switch]),
+    Required,
+    "The switch with the pool, or a group of such switches.",
+);
 const VC: Parameter = parameter(
     "of",
     Kind::Reference(&[Family::Vc]),
@@ -106,6 +112,16 @@ pub(super) static PROBE: &[Component] = &[
         "queue",
         "Waiting cells at a port: X, or Y_i with `vc`.",
         &[PORT, CLASS, OF_VC, SAMPLING, EVERY, ENVELOPE],
+    ),
+    probe(
+        "pool",
+        "Places of a switch's pool that are in use.",
+        &[POOL, SAMPLING, ENVELOPE],
+    ),
+    probe(
+        "threshold",
+        "Dynamic threshold of a class queue, in places: reserve + alpha x the free places of the pool.",
+        &[PORT, CLASS, SAMPLING, ENVELOPE],
     ),
     probe(
         "cwnd",

@@ -623,6 +623,10 @@ impl Layer {
 pub enum Observable {
     /// Waiting cells at a port (X, or Y_i with `vc`).
     Queue,
+    /// Places of a switch's pool that are in use.
+    Pool,
+    /// Dynamic threshold of a class queue, places.
+    Threshold,
     /// Congestion window of a VC, bytes.
     Cwnd,
     /// Slow-start threshold of a VC, bytes.
@@ -664,6 +668,8 @@ impl Observable {
     pub fn name(self) -> &'static str {
         match self {
             Observable::Queue => "queue",
+            Observable::Pool => "pool",
+            Observable::Threshold => "threshold",
             Observable::Cwnd => "cwnd",
             Observable::Ssthresh => "ssthresh",
             Observable::Sequence => "sequence",
@@ -688,6 +694,8 @@ impl Observable {
     pub fn unit(self, format: Format) -> String {
         let unit = match self {
             Observable::Queue
+            | Observable::Pool
+            | Observable::Threshold
             | Observable::HostQueue
             | Observable::Drops
             | Observable::Trace

@@ -5,8 +5,9 @@
 use super::expand::things::{LinkAt, Names, Things};
 use super::flows::Flows;
 use super::model::{Layer, Observable, Probe};
-use super::record::{Record, entries, field, number, text};
+use super::record::{Record, entries, field, number, object, text};
 use super::report::Report;
+use crate::ground::class::Class;
 use crate::ground::units::Span;
 use crate::text::notation::show::show_duration;
 use crate::text::registry::{Family, Kind};
@@ -34,7 +35,7 @@ pub(crate) fn probes(
         let Some(members) = probe.members(things, report) else {
             continue;
         };
-        probe.check_members(members, things, flows, report);
+        probe.check_members(scenario, members, things, flows, report);
         points.add(&probe, members.len(), report);
         probe.check_vc(members, things, flows, report);
         probe.check_window(number(scenario, "duration"), report);
@@ -64,6 +65,7 @@ enum PlaceKind {
     Vc,
     Host,
     Link,
+    Switch,
 }
 
 impl PlaceKind {
@@ -73,6 +75,7 @@ impl PlaceKind {
             PlaceKind::Vc => "VC",
             PlaceKind::Host => "host",
             PlaceKind::Link => "link",
+            PlaceKind::Switch => "switch",
         }
     }
 }
@@ -84,6 +87,7 @@ impl<'r> Entry<'r> {
         let of = Family::Probe.find(named)?.parameter("of")?;
         let place = match of.kind {
             Kind::Reference(&[Family::Vc]) => PlaceKind::Vc,
+            Kind::Reference(&[Family::Switch]) => PlaceKind::Switch,
             _ if what == Observable::Capture => match text(record, "layer")? {
                 layer if layer == Layer::Segments.name() => PlaceKind::Host,
                 _ => PlaceKind::Link,
@@ -104,12 +108,16 @@ impl<'r> Entry<'r> {
     fn members<'o>(&self, things: &'o Things, report: &mut Report) -> Option<&'o [usize]> {
         let names: &Names = match self.place {
             PlaceKind::Vc => &things.vc_names,
-            PlaceKind::Host => &things.node_names,
+            PlaceKind::Host | PlaceKind::Switch => &things.node_names,
             PlaceKind::Link => &things.link_names,
         };
-        let is_host = |members: &&[usize]| members.iter().all(|&node| node < things.hosts);
+        let is_right = |node: &usize| match self.place {
+            PlaceKind::Host => *node < things.hosts,
+            PlaceKind::Switch => *node >= things.hosts,
+            PlaceKind::Vc | PlaceKind::Link => true,
+        };
         let found = names.find(self.of);
-        let found = found.filter(|members| self.place != PlaceKind::Host || is_host(members));
+        let found = found.filter(|members| members.iter().all(is_right));
         if found.is_none() {
             let kind = self.place.kind();
             let suggestion = report.suggest(self.of, names.all());
@@ -130,6 +138,7 @@ impl<'r> Entry<'r> {
     /// Reports members that lack what the probe records.
     fn check_members(
         &self,
+        scenario: &Record,
         members: &[usize],
         things: &Things,
         flows: &Flows<'_>,
@@ -138,6 +147,9 @@ impl<'r> Entry<'r> {
         let path = format!("{}.of", self.path);
         if self.what == Observable::Capture {
             return;
+        }
+        if let Observable::Pool | Observable::Threshold = self.what {
+            return self.check_pools(scenario, members, things, report);
         }
         if self.place == PlaceKind::Vc {
             let lacks = |&vc: &usize| match self.what {
@@ -177,6 +189,65 @@ impl<'r> Entry<'r> {
         }
     }
 
+    /// Reports switches without a pool, and ports without a dynamic threshold.
+    fn check_pools(
+        &self,
+        scenario: &Record,
+        members: &[usize],
+        things: &Things,
+        report: &mut Report,
+    ) {
+        let path = format!("{}.of", self.path);
+        let entry = |list, at: usize| entries(scenario, list).get(at).copied().flatten();
+        let switch_of = |&member: &usize| match self.place {
+            PlaceKind::Link => things.links[member].from,
+            _ => member,
+        };
+        let switch = |member: &usize| {
+            let node = switch_of(member).checked_sub(things.hosts)?;
+            entry("switch", things.nodes[things.hosts + node].entry)
+        };
+        let lacks_pool = |member: &usize| {
+            let pool = switch(member).map(|switch| object(switch, "pool").is_some());
+            pool == Some(false)
+        };
+        let given: Option<Class> = field(self.record, "class");
+        let has_alpha = |member: usize, class: Class| {
+            let link = &things.links[member];
+            let at_link = entry("link", link.entry).filter(|_| !link.back);
+            let queue = |record| object(record, class.name());
+            let queue = at_link.and_then(queue).or(switch(&member).and_then(queue));
+            queue.is_some_and(|queue| queue.get("alpha").is_some_and(|alpha| !alpha.is_null()))
+        };
+        if members.iter().any(|member| switch(member).is_none()) {
+            report.add(&path, "leaves a host", "a link that leaves a switch", None);
+        } else if members.iter().any(lacks_pool) {
+            let message = format!("no {}: the switch has no pool", self.named);
+            report.add(&path, message, "a switch with a `pool`", None);
+        } else if self.what == Observable::Threshold {
+            let classes = |member: usize| {
+                let classes = Class::ALL.into_iter();
+                let classes = classes.filter(move |&class| given.is_none_or(|g| g == class));
+                classes
+                    .filter(move |&class| has_alpha(member, class))
+                    .count()
+            };
+            if members.iter().any(|&member| classes(member) == 0) {
+                let allowed = "a port where a queue has `alpha`";
+                report.add(
+                    &path,
+                    "no threshold: no such queue there has `alpha`",
+                    allowed,
+                    None,
+                );
+            } else if members.iter().any(|&member| classes(member) > 1) {
+                let path = format!("{}.class", self.path);
+                let message = "is missing: queues of several classes have `alpha` there";
+                report.add(&path, message, "one of these classes", None);
+            }
+        }
+    }
+
     /// Reports a restriction to a VC that does not exist or crosses none of the ports.
     fn check_vc(&self, members: &[usize], things: &Things, flows: &Flows<'_>, report: &mut Report) {
         let Some(name) = text(self.record, "vc") else {
@@ -200,14 +271,16 @@ impl<'r> Entry<'r> {
                 let ends = [vc.nodes.first(), vc.nodes.last()];
                 let is_there = match self.place {
                     PlaceKind::Host => ends.into_iter().flatten().any(|end| members.contains(end)),
-                    PlaceKind::Link | PlaceKind::Vc => links.any(|link| members.contains(link)),
+                    PlaceKind::Link | PlaceKind::Vc | PlaceKind::Switch => {
+                        links.any(|link| members.contains(link))
+                    }
                 };
                 if things.path(vc).is_some() && !is_there {
                     let [message, allowed] = match self.place {
                         PlaceKind::Host => {
                             ["does not begin or end at", "a VC that begins or ends there"]
                         }
-                        PlaceKind::Link | PlaceKind::Vc => {
+                        PlaceKind::Link | PlaceKind::Vc | PlaceKind::Switch => {
                             ["does not cross", "a VC that crosses it"]
                         }
                     };
@@ -256,7 +329,7 @@ impl<'r> Entry<'r> {
     fn of_member(&self, member: usize, things: &Things) -> Probe {
         let name = match self.place {
             PlaceKind::Vc => &things.vcs[member].name,
-            PlaceKind::Host => &things.nodes[member].name,
+            PlaceKind::Host | PlaceKind::Switch => &things.nodes[member].name,
             PlaceKind::Link => &things.links[member].name,
         };
         Probe {

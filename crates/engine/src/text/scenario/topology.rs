@@ -1,10 +1,10 @@
 //! Resolves names to indices: which links a flow takes, and which links feed a port.
 
 use crate::ground::flow::{Flow, FlowId, FlowKind};
-use crate::ground::format::CellLengths;
+use crate::ground::format::{CellLengths, Format};
 use crate::ground::place::Place;
 use crate::ground::units::Span;
-use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Scenario, Scheduler};
+use crate::text::scenario::model::{Class, ClassQueue, ContractTerms, Pool, Scenario, Scheduler};
 use crate::text::scenario::port;
 use crate::text::scenario::rates::Offer;
 use crate::text::scenario::threshold::{Size, Unit};
@@ -49,6 +49,15 @@ pub struct PoolTerms {
 }
 
 impl PoolTerms {
+    /// What a place of `pool` is called: a cell by the noun of the format, `byte`, or `memory cell`.
+    pub fn noun(pool: &Pool, format: Format) -> &'static str {
+        match (pool.cell, pool.buffer.unit()) {
+            (Some(_), _) => "memory cell",
+            (None, Unit::Bytes) => "byte",
+            (None, Unit::Cells) => format.noun(),
+        }
+    }
+
     /// S: places that are no queue's reserve.
     pub fn shared(&self) -> u64 {
         self.places.saturating_sub(self.reserved)
@@ -312,6 +321,24 @@ impl Topology {
             (Some(each), _) => scenario.format.place(each),
             (None, Unit::Bytes) => scenario.format.place(1),
             (None, Unit::Cells) => Place::Cell,
+        }
+    }
+
+    /// The class of whose dynamic threshold a probe at the port of `link` records: the given one, else
+    /// the only one with `alpha`.
+    pub fn class_with_alpha(
+        &self,
+        scenario: &Scenario,
+        link: usize,
+        given: Option<Class>,
+    ) -> Option<Class> {
+        let has_alpha = |class: &Class| self.queue(scenario, link, *class).alpha.is_some();
+        match given {
+            Some(class) => Some(class).filter(has_alpha),
+            None => {
+                let mut found = Class::ALL.into_iter().filter(has_alpha);
+                found.next().filter(|_| found.next().is_none())
+            }
         }
     }
 

@@ -343,6 +343,8 @@ impl Traffic {
             | Observable::Acr
             | Observable::HostQueue
             | Observable::Queue
+            | Observable::Pool
+            | Observable::Threshold
             | Observable::LinkShare
             | Observable::Drops
             | Observable::Credit

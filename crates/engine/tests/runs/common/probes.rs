@@ -49,11 +49,42 @@ pub fn probes(scenario: &Scenario) -> Vec<Probe> {
             .chain(of_tcp.into_iter().filter(move |_| tcp))
             .chain(of_abr.into_iter().filter(move |_| has_abr))
     });
+    let sampled = |p: Probe| {
+        [
+            Probe {
+                interval,
+                ..p.clone()
+            },
+            p,
+        ]
+    };
     of_links
         .chain(of_vcs)
+        .chain(of_pools(scenario).into_iter().flat_map(sampled))
         .chain(envelopes(scenario, interval))
         .chain(captures(scenario))
         .collect()
+}
+
+/// What can be recorded of pools: what is in use, and thresholds.
+fn of_pools(scenario: &Scenario) -> Vec<Probe> {
+    let pooled = scenario.switches.iter().filter(|s| s.pool.is_some());
+    let mut found = Vec::new();
+    for switch in pooled {
+        found.push(probe(Observable::Pool, &switch.name, None));
+        for link in scenario.links.iter().filter(|l| l.from == switch.name) {
+            // The first queue of a class is the one that the port has.
+            for class in Class::ALL {
+                let mut queues = link.queues.iter().chain(&switch.queues);
+                let queue = queues.find(|queue| queue.class == class);
+                found.extend(queue.filter(|q| q.alpha.is_some()).map(|_| Probe {
+                    class: Some(class),
+                    ..probe(Observable::Threshold, &link.name, None)
+                }));
+            }
+        }
+    }
+    found
 }
 
 /// The captures of every link and host.
@@ -117,5 +148,10 @@ pub fn envelopes(scenario: &Scenario, interval: Option<Span>) -> Vec<Probe> {
         let whats = of_tcp.chain(of_abr).chain(of_frames);
         whats.map(|what| of(what, &vc.name)).collect::<Vec<_>>()
     });
-    of_links.chain(of_vcs).collect()
+    let with_envelope = |probe| Probe {
+        envelope: interval,
+        ..probe
+    };
+    let of_pools = of_pools(scenario).into_iter().map(with_envelope);
+    of_links.chain(of_vcs).chain(of_pools).collect()
 }

@@ -70,6 +70,49 @@ fn names_of_pools_need_one() {
 }
 
 #[test]
+fn probes_of_pools_need_what_they_record() {
+    let probe = |text: &str, what: &str, more: &str| {
+        let probe = format!("[{{ what = \"{what}\", {more} }}]");
+        problem_of(text, "probe", &probe)
+    };
+    let without = NET.replace(
+        "pool = { buffer = \"2000 cells\" }, ubr = { alpha = 1, reserve = \"5 cells\" }",
+        "",
+    );
+    assert_eq!(probe(NET, "pool", "of = \"s\""), "");
+    assert_eq!(probe(NET, "threshold", "of = \"s->b\""), "");
+    assert_eq!(
+        probe(&without, "pool", "of = \"s\""),
+        "probe[0].of: no pool: the switch has no pool | a switch with a `pool`"
+    );
+    assert_eq!(
+        probe(NET, "pool", "of = \"a\""),
+        "probe[0].of: no switch has this name | the name of a switch or of a group"
+    );
+    assert_eq!(
+        probe(&without, "threshold", "of = \"s->b\""),
+        "probe[0].of: no threshold: the switch has no pool | a switch with a `pool`"
+    );
+    assert_eq!(
+        probe(NET, "threshold", "of = \"a->s\""),
+        "probe[0].of: leaves a host | a link that leaves a switch"
+    );
+    assert_eq!(
+        probe(NET, "threshold", "of = \"s->b1\", class = \"cbr\""),
+        "probe[0].of: no threshold: no such queue there has `alpha` | a port where a queue has `alpha`"
+    );
+    let several = NET.replace("ubr = {", "gfr = { alpha = 2 }, ubr = {");
+    assert_eq!(
+        probe(&several, "threshold", "of = \"s->b1\", class = \"gfr\""),
+        ""
+    );
+    assert_eq!(
+        probe(&several, "threshold", "of = \"s->b1\""),
+        "probe[0].class: is missing: queues of several classes have `alpha` there | one of these classes"
+    );
+}
+
+#[test]
 fn reserves_fit_into_the_pool() {
     assert_eq!(
         problem("switch.s.ubr.reserve", "\"1001 cells\""),

@@ -76,6 +76,9 @@ const EACH_CELL_BY_VC: f64 = 40e-9;
 /// cell of a source of cells whose host has such a link.
 const EACH_CELL_AT_CHANGES: f64 = 75e-9;
 const EACH_SENT_AT_CHANGES: f64 = 55e-9;
+/// Additional CPU seconds per cell at a port in a pool: it passes the gate, and the ports of the pool
+/// advance together.
+const EACH_CELL_IN_POOL: f64 = 75e-9;
 /// Additional CPU seconds per cell at a port where a probe records each cell.
 const EACH_WATCHED_CELL: f64 = 45e-9;
 /// Additional CPU seconds per cell at a port whose link share is recorded.
@@ -253,6 +256,9 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
                     }
                     if scenario.links[link].changes_rate() && net.port(link).is_some() {
                         each += EACH_CELL_AT_CHANGES;
+                    }
+                    if topology.pool_of(link).is_some() {
+                        each += EACH_CELL_IN_POOL;
                     }
                     each += at_probes(link).unwrap_or(&0.0);
                     found.cpu_s += cells * each;
