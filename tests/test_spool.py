@@ -180,7 +180,7 @@ def test_probe_data_in_memory_have_a_limit_when_the_disk_is_full(
         raise SpoolError(28, os.strerror(28), "out")
 
     monkeypatch.setattr(Spool, "write", full)
-    monkeypatch.setattr(spool_module, "KEPT_BYTES", 420_000)
+    monkeypatch.setattr(spool_module, "KEPT_BYTES", 510_000)
     scenario = cy.Scenario.from_toml(CELLS.replace("DURATION", "10 ms"))
     jobs = [Job(scenario.with_seed(seed).canonical) for seed in range(10)]
     with Spool(tmp_path) as spool:

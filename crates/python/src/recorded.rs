@@ -17,8 +17,11 @@ use std::collections::HashMap;
 ///   32-bit integers;
 /// * the average queue and `drop_probability`: 64-bit floats, NaN for none;
 /// * the number of the word `policy_state`: an unsigned 32-bit integer, [`NO_WORD`] for none;
-/// * 1 if the queue counts bytes, else 0: an unsigned 32-bit integer.
-const DROP_BYTES: usize = 88;
+/// * 1 if the queue counts bytes, else 0: an unsigned 32-bit integer;
+/// * the free places of a pool: a signed 64-bit integer, -1 for none;
+/// * the dynamic threshold: a 64-bit float, NaN for none;
+/// * the number of the word `pool_queues`: an unsigned 32-bit integer, [`NO_WORD`] for none.
+const DROP_BYTES: usize = 108;
 
 /// In place of the number of a word that is not there.
 const NO_WORD: u32 = u32::MAX;
@@ -102,8 +105,7 @@ impl Words {
             drop.waiting_of_vc_cells.or(drop.waiting_of_vc_bytes),
             drop.active_vcs,
         ] {
-            let count = count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX));
-            out.extend(count.to_ne_bytes());
+            out.extend(count_of(count).to_ne_bytes());
         }
         let words = [
             &drop.port,
@@ -121,6 +123,11 @@ impl Words {
         let state = state.map_or(NO_WORD, |state| self.number(state));
         out.extend(state.to_ne_bytes());
         out.extend(u32::from(drop.waiting_bytes.is_some()).to_ne_bytes());
+        out.extend(count_of(drop.free_places).to_ne_bytes());
+        put_measure(drop.dynamic_threshold_places, out);
+        let queues = drop.pool_queues.as_deref();
+        let queues = queues.map_or(NO_WORD, |queues| self.number(queues));
+        out.extend(queues.to_ne_bytes());
         debug_assert_eq!(out.len() - before, DROP_BYTES);
     }
 
@@ -133,6 +140,11 @@ impl Words {
         self.all.push(word.to_string());
         number
     }
+}
+
+/// A count, -1 for none.
+fn count_of(count: Option<u64>) -> i64 {
+    count.map_or(-1, |count| i64::try_from(count).unwrap_or(i64::MAX))
 }
 
 /// Appends a number, NaN for none.

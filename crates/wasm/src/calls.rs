@@ -140,7 +140,7 @@ pub fn build() -> &'static str {
 
 /// Columns of a dropped cell, in this order. Texts are indices into [`Run::names`]; unknown values
 /// are NaN.
-const DROP: [&str; 18] = [
+const DROP: [&str; 21] = [
     "time_s",
     "port",
     "vc",
@@ -159,6 +159,9 @@ const DROP: [&str; 18] = [
     "waiting_of_vc_bytes",
     "threshold_bytes",
     "average_queue_bytes",
+    "free_places",
+    "dynamic_threshold_places",
+    "pool_queues",
 ];
 
 /// A run in progress, and the scenario to which it refers.
@@ -275,6 +278,11 @@ impl Run {
                 count(drop.waiting_of_vc_bytes),
                 drop.threshold_bytes.unwrap_or(f64::NAN),
                 drop.average_queue_bytes.unwrap_or(f64::NAN),
+                count(drop.free_places),
+                drop.dynamic_threshold_places.unwrap_or(f64::NAN),
+                drop.pool_queues
+                    .as_deref()
+                    .map_or(f64::NAN, |queues| self.number(queues)),
             ];
             for (column, value) in columns.iter_mut().zip(values) {
                 column.push(value);

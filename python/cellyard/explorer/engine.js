@@ -85,7 +85,7 @@ function accepted(answer) {
 }
 
 /** Fields of a dropped cell that are texts: numbers in `names`. */
-const TEXTS = new Set(['port', 'vc', 'direction', 'reason', 'policy_state']);
+const TEXTS = new Set(['port', 'vc', 'direction', 'reason', 'policy_state', 'pool_queues']);
 
 /** A dropped cell as an object, from columns as `Engine.advance` hands them out. */
 export function dropAt({ columns, names }, data, place) {

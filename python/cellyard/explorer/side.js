@@ -269,7 +269,8 @@ export class Side {
       .map(([name, value]) => `${name} = ${short(value)}`)
       .join(', ');
     const program = drop.policy_state ? `; program: ${drop.policy_state}` : '';
-    return `${this.name}: ${drop.vc}, ${placeOf(drop, this.read.format)}: dropped at ${instantOf(drop)}, reason ${drop.reason}; ${state}${program}`;
+    const pool = drop.pool_queues ? `; ${drop.free_places} places of the pool are free, and its queues hold: ${drop.pool_queues}` : '';
+    return `${this.name}: ${drop.vc}, ${placeOf(drop, this.read.format)}: dropped at ${instantOf(drop)}, reason ${drop.reason}; ${state}${program}${pool}`;
   }
 
   tell() {

@@ -36,14 +36,17 @@ RECORD = (
     ("drop_probability", "=f8"),
     ("policy_state", "=u4"),
     ("counts_bytes", "=u4"),
+    ("free_places", "=i8"),
+    ("dynamic_threshold_places", "=f8"),
+    ("pool_queues", "=u4"),
 )
 #: Number in place of a word that is not there.
 NO_WORD = 2**32 - 1
 #: Record fields in stores that were written before the number of fields was.
 FIRST_FIELDS = 11
-_WORDS = ("port", "vc", "direction", "reason", "policy_state")
-_COUNTS = ("waiting", "waiting_of_vc", "active_vcs")
-_MEASURES = ("threshold", "average_queue", "drop_probability")
+_WORDS = ("port", "vc", "direction", "reason", "policy_state", "pool_queues")
+_COUNTS = ("waiting", "waiting_of_vc", "active_vcs", "free_places")
+_MEASURES = ("threshold", "average_queue", "drop_probability", "dynamic_threshold_places")
 #: Fields whose key in a drop ends in the unit of the queue.
 _IN_PLACES = ("waiting", "waiting_of_vc", "threshold", "average_queue")
 
@@ -52,6 +55,7 @@ KEYS = (
     *("time_s", "port", "vc", "direction", "frame", "cell", "reason"),
     *("waiting_cells", "waiting_of_vc_cells", "active_vcs", "threshold_cells", "average_queue_cells"),
     *("drop_probability", "policy_state", *(f"{name}_bytes" for name in _IN_PLACES)),
+    *("free_places", "dynamic_threshold_places", "pool_queues"),
 )
 
 

@@ -9,7 +9,7 @@ from cellyard.results import run_notes
 from cellyard.results.part import ResultPart
 from cellyard.results.run import Named, RunResult, Trace
 from cellyard.results.tables import SERIES
-from cellyard.results.types import ClassResult, PortResult, Series, Totals, VcResult
+from cellyard.results.types import ClassResult, PoolResult, PortResult, Series, Totals, VcResult
 from cellyard.show import frame
 from cellyard.show.notebook import table_html
 from cellyard.show.text import format_value
@@ -149,6 +149,11 @@ class Results(Sequence[RunResult]):
     def vcs(self) -> Named[VcResult]:
         """VCs of the single run by name."""
         return self.only.vcs
+
+    @property
+    def pools(self) -> Named[PoolResult]:
+        """Pools of the single run by switch."""
+        return self.only.pools
 
     @property
     def ports(self) -> Named[PortResult]:

@@ -917,3 +917,14 @@ class DroppedCell(ResultPart):
 
     #: ``average_queue_cells`` of a queue that counts bytes, in these. None for others.
     average_queue_bytes: float | None
+
+    #: Free places of the shared part of the pool, if the port takes part in one; else none.
+    free_places: int | None = None
+
+    #: Dynamic threshold of the queue, in places: its reserve, and ``alpha`` times what is free. None without
+    #: ``alpha``.
+    dynamic_threshold_places: float | None = None
+
+    #: Places that each queue of the pool takes, the largest first: port, class if several classes use the port, and
+    #: places. None without a pool.
+    pool_queues: str | None = None

@@ -107,6 +107,10 @@ def _pieces(series: Iterable[Mapping[str, Any]], drops: Drops | None) -> Iterato
         yield Piece(DROPS_SERIES, place, zlib.compress(records.astype(_stored_record_type()).tobytes(), _LEVEL))
 
 
+#: What stands for a field that an older record lacks, if that is not NaN.
+MISSING = {"policy_state": NO_WORD, "counts_bytes": 0, "free_places": -1, "pool_queues": NO_WORD}
+
+
 def _stored_record_type(fields: int = len(RECORD)) -> Any:
     """Record type of a stored traced drop in little-endian order, limited to its first ``fields``."""
     import numpy as np
@@ -160,7 +164,7 @@ def _with_pieces(result: dict[str, Any], recorded: Mapping[str, Any], pieces: It
             raise DamageError("traced drops are missing")
         records = np.empty(len(stored), list(RECORD))
         for name, _ in RECORD:
-            missing = {"policy_state": NO_WORD, "counts_bytes": 0}.get(name, np.nan)
+            missing = MISSING.get(name, np.nan)
             records[name] = stored[name] if name in (stored.dtype.names or ()) else missing
         result["trace"] = Drops(records, recorded["words"])
     return result

@@ -18,6 +18,9 @@ pub struct PoolState {
     /// What was freed, the latest of it at `freed_at`.
     freed: InUse,
     freed_at: Time,
+    /// Places that each queue takes, with what `freed_of` no longer takes; kept for traces.
+    queues: Option<Vec<u64>>,
+    freed_of: Vec<(usize, u64)>,
     max_used: u64,
     /// Sum of places times waiting times of all cells that have begun.
     used_time: u128,
@@ -54,6 +57,8 @@ impl PoolState {
             in_use: InUse::default(),
             freed: InUse::default(),
             freed_at: Time::ZERO,
+            queues: None,
+            freed_of: Vec::new(),
             max_used: 0,
             used_time: 0,
             taken: Taken::default(),
@@ -75,27 +80,49 @@ impl PoolState {
         [self.shared - taken, self.in_use.all - self.freed.all]
     }
 
+    /// Keeps what each of `queues` queues takes.
+    pub fn keep_queues(&mut self, queues: usize) {
+        self.queues = Some(vec![0; queues]);
+    }
+
+    /// Places that each queue takes, as a cell finds them that arrives at `now`, if they are kept.
+    pub fn queues(&mut self, now: Time) -> Vec<u64> {
+        self.settle_before(now);
+        self.queues.clone().unwrap_or_default()
+    }
+
     fn settle_before(&mut self, now: Time) {
         if self.freed_at < now {
+            if let Some(queues) = &mut self.queues {
+                let freed = self.freed_of.drain(..);
+                freed.for_each(|(queue, places)| queues[queue] -= places);
+            }
             self.in_use.shared -= self.freed.shared;
             self.in_use.all -= self.freed.all;
             self.freed = InUse::default();
         }
     }
 
-    /// A cell joins a queue. It takes `places`, of which `shared` are of the shared part.
+    /// A cell joins the queue with this number. It takes `places`, of which `shared` are of the shared
+    /// part.
     #[inline]
-    pub fn take(&mut self, places: u64, shared: u64) {
+    pub fn take(&mut self, queue: usize, places: u64, shared: u64) {
+        if let Some(queues) = &mut self.queues {
+            queues[queue] += places;
+        }
         self.in_use.shared += shared;
         self.in_use.all += places;
         self.max_used = self.max_used.max(self.in_use.all);
     }
 
-    /// A cell that has waited for `waited` begins at `at`, and leaves `places`, of which `shared` are
-    /// of the shared part.
+    /// A cell of this queue that has waited for `waited` begins at `at`, and leaves `places`, of which
+    /// `shared` are of the shared part.
     #[inline]
-    pub fn release(&mut self, at: Time, places: u64, shared: u64, waited: Span) {
+    pub fn release(&mut self, at: Time, queue: usize, places: u64, shared: u64, waited: Span) {
         self.settle_before(at);
+        if self.queues.is_some() {
+            self.freed_of.push((queue, places));
+        }
         self.freed_at = self.freed_at.max(at);
         self.freed.shared += shared;
         self.freed.all += places;
@@ -121,13 +148,15 @@ mod tests {
     #[test]
     fn a_place_is_free_for_what_arrives_after_the_instant() {
         let mut pool = PoolState::new(0, 10);
+        pool.keep_queues(2);
         assert_eq!(pool.look(Time(5)), [10, 0]);
-        pool.take(4, 3);
+        pool.take(0, 4, 3);
         assert_eq!(pool.look(Time(5)), [7, 4]);
-        pool.release(Time(8), 4, 3, Span(3));
+        pool.release(Time(8), 0, 4, 3, Span(3));
         assert_eq!(pool.look(Time(8)), [7, 4]);
-        pool.take(2, 2);
-        assert_eq!(pool.look(Time(8)), [5, 6]);
+        assert_eq!(pool.queues(Time(8)), [4, 0]);
+        pool.take(1, 2, 2);
+        assert_eq!(pool.queues(Time(9)), [0, 2]);
         assert_eq!(pool.look(Time(9)), [8, 2]);
         let tally = pool.tally(vec![1], 2);
         assert_eq!((tally.max_used, tally.used_time), (6, 12 + 2));

@@ -369,6 +369,19 @@ pub struct QueueSnapshot {
     pub probability: Option<f64>,
     /// Parameters of a program, and its state after the decision.
     pub policy_state: Option<String>,
+    /// The pool, if the port is in one.
+    pub pool: Option<PoolSnapshot>,
+}
+
+/// State of the pool that a dropped cell found, in places.
+#[derive(Clone, Debug)]
+pub struct PoolSnapshot {
+    /// Free places of the shared part.
+    pub free: u64,
+    /// Dynamic threshold of the queue.
+    pub threshold: Option<f64>,
+    /// What each queue takes: by port of the pool, then by class.
+    pub queues: Vec<u64>,
 }
 
 /// A dropped cell, with indices in place of names.

@@ -180,6 +180,7 @@ pub fn queue_snapshot(
         average: gate.average(),
         probability: gate.probability(),
         policy_state: gate.policy_state(vc),
+        pool: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::ground::flow::FlowKind;
 use crate::ground::gathered::Gathered;
 use crate::ground::units::Time;
-use crate::network::record::{Points, Statistic, TraceEntry};
+use crate::network::record::{Points, PoolSnapshot, Statistic, TraceEntry};
 use crate::network::tally::DropReason;
 use crate::run::simulation::Simulation;
 use crate::text::scenario::topology::{PoolTerms, Topology};
@@ -85,6 +85,14 @@ pub struct Dropped {
     pub threshold_bytes: Option<f64>,
     /// `average_queue_cells` of a queue that counts bytes, in these. None for others.
     pub average_queue_bytes: Option<f64>,
+    /// Free places of the shared part of the pool, if the port takes part in one; else none.
+    pub free_places: Option<u64>,
+    /// Dynamic threshold of the queue, in places: its reserve, and `alpha` times what is free. None
+    /// without `alpha`.
+    pub dynamic_threshold_places: Option<f64>,
+    /// Places that each queue of the pool takes, the largest first: port, class if several classes use
+    /// the port, and places. None without a pool.
+    pub pool_queues: Option<String>,
 }
 
 /// Points that a probe has recorded, before they get their names.
@@ -286,6 +294,7 @@ fn unit_of(spec: &Probe, scenario: &Scenario, topology: &Topology) -> String {
 fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) -> Dropped {
     let flow = &topology.flows[entry.flow.index()];
     let queue = entry.queue.as_ref();
+    let pool = queue.and_then(|queue| queue.pool.as_ref());
     let unit = |link| topology.unit(scenario, link);
     let counts_bytes = queue.is_some() && unit(entry.link as usize) == Unit::Bytes;
     let [cells, bytes] = [false, true].map(|of| queue.filter(|_| counts_bytes == of));
@@ -308,5 +317,33 @@ fn dropped_cell(entry: &TraceEntry, scenario: &Scenario, topology: &Topology) ->
         waiting_of_vc_bytes: bytes.map(|q| q.waiting_of_vc),
         threshold_bytes: bytes.and_then(|q| q.threshold),
         average_queue_bytes: bytes.and_then(|q| q.average),
+        free_places: pool.map(|pool| pool.free),
+        dynamic_threshold_places: pool.and_then(|pool| pool.threshold),
+        pool_queues: pool.map(|pool| pool_queues(pool, entry.link as usize, scenario, topology)),
     }
+}
+
+/// Returns the queues of the pool of the port of `link` that take places, the largest first.
+fn pool_queues(
+    pool: &PoolSnapshot,
+    link: usize,
+    scenario: &Scenario,
+    topology: &Topology,
+) -> String {
+    let (_, terms) = topology.pool_of(link).expect("the port is in a pool");
+    let classes = pool.queues.chunks(Class::ALL.len());
+    let queues = terms.links.iter().zip(classes).flat_map(|(&port, places)| {
+        let of_port = Class::ALL.iter().zip(places);
+        of_port.map(move |(class, &places)| (places, port, class))
+    });
+    let mut queues: Vec<_> = queues.filter(|&(places, ..)| places > 0).collect();
+    queues.sort_by_key(|&(places, port, _)| (std::cmp::Reverse(places), port));
+    let shown = queues.into_iter().map(|(places, port, class)| {
+        let name = &scenario.links[port].name;
+        match topology.classes[port].len() {
+            1 => format!("{name} {places}"),
+            _ => format!("{name} {} {places}", class.name()),
+        }
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }

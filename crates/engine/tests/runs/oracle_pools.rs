@@ -242,6 +242,68 @@ fn queues_that_fill_one_after_the_other_halve_what_is_free() {
     assert_eq!((pool.buffer_places, pool.reserved_places), (32, 12));
     assert_eq!((pool.max_used_places, pool.ports.len()), (32, 6));
     assert!(pool.ports.iter().all(|port| port.tied_refusals == 0));
+    // The first cell that the second queue refuses finds 7 places there, of which 5 are shared, and 5
+    // free. The last queue has its reserve, and finds nothing free.
+    let trace = "[{ what = \"trace\", of = \"vc\" }]";
+    let net = slow_links(
+        "{ buffer = \"32 cells\" }",
+        queue,
+        18,
+        &starts,
+        &format!("probe = {trace}"),
+    );
+    let drops = result(&net, None, Kernel::Auto).trace;
+    let found = |vc: &str| {
+        let drop = drops
+            .iter()
+            .find(|drop| drop.vc == vc)
+            .expect("it loses packets");
+        let reason = drop.reason.name();
+        (
+            reason,
+            drop.waiting_cells,
+            drop.free_places,
+            drop.threshold_cells,
+            drop.dynamic_threshold_places,
+        )
+    };
+    assert_eq!(
+        found("vc2"),
+        ("policy", Some(7), Some(5), Some(7.0), Some(7.0))
+    );
+    assert_eq!(
+        found("vc6"),
+        ("policy", Some(2), Some(0), Some(2.0), Some(2.0))
+    );
+    let last = drops.last().and_then(|drop| drop.pool_queues.as_deref());
+    assert_eq!(
+        last,
+        Some("s->b1 12, s->b2 7, s->b3 5, s->b4 3, s->b5 3, s->b6 2")
+    );
+}
+
+/// Both queues share 9 places without a threshold. The first takes 6, its own limit; of the second,
+/// the fourth place is not free.
+#[test]
+fn a_full_pool_is_the_limit_of_a_queue() {
+    let more = "probe = [{ what = \"trace\", of = \"vc\" }]";
+    let queue = "{ buffer = \"6 cells\" }";
+    let net = slow_links("{ buffer = \"9 cells\" }", queue, 18, &[0, 100], more);
+    let drops = result(&net, None, Kernel::Auto).trace;
+    let first = |vc: &str| {
+        let drop = drops
+            .iter()
+            .find(|drop| drop.vc == vc)
+            .expect("it loses packets");
+        (
+            drop.reason.name(),
+            drop.free_places,
+            drop.threshold_cells,
+            drop.dynamic_threshold_places,
+        )
+    };
+    assert_eq!(first("vc1"), ("full", Some(3), Some(6.0), None));
+    assert_eq!(first("vc2"), ("full", Some(0), Some(3.0), None));
 }
 
 #[test]

@@ -431,6 +431,9 @@ fn explain_drop(comment: &mut String, reason: DropReason, queue: Option<&QueueSn
             let _ = write!(comment, " {name}={value}");
         }
     }
+    if let Some(pool) = &queue.pool {
+        let _ = write!(comment, " free={}", pool.free);
+    }
     if let Some(state) = &queue.policy_state {
         let _ = write!(comment, "; program {state}");
     }
@@ -451,6 +454,7 @@ mod tests {
             average: None,
             probability: None,
             policy_state: Some("R = 800 cells, seen = 3".into()),
+            pool: None,
         };
         let mut comment = String::new();
         explain_drop(&mut comment, DropReason::Policy, Some(&queue));

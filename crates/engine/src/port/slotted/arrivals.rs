@@ -6,12 +6,13 @@ use crate::ground::delays::Waits;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::{Fate, FrameState, Run, TAGGED};
 use crate::network::fabric::Fabric;
+use crate::network::record::{PoolSnapshot, QueueSnapshot};
 use crate::network::tally::{DropReason, raise};
 use crate::port::Inputs;
 use crate::port::drop::QueueView;
 use crate::port::fast_paths::FastPath;
-use crate::port::gate::Verdict;
-use crate::port::watch::{Outcome, PortProbe, TracedCell, queue_snapshot};
+use crate::port::gate::{Share, Verdict};
+use crate::port::watch::{Outcome, PortProbe, TracedCell, dynamic_threshold, queue_snapshot};
 
 impl Slotted {
     /// Takes all arrivals and decisions before `horizon`, each time by the first fast path that
@@ -123,7 +124,9 @@ impl Slotted {
         };
         let snapshot = || queue_snapshot(&queue, &self.gates[class], Some(reason), local);
         if let Some(reason) = outcome.dropped {
-            probe.lost(run.time, cell, reason, snapshot);
+            probe.lost(run.time, cell, reason, || {
+                self.with_pool(snapshot(), fabric, class, run.time, &queue, reason)
+            });
         }
         if outcome.pushed_out {
             for cell in &self.last_pushed_out {
@@ -194,8 +197,8 @@ impl Slotted {
         let gate = &mut self.gates[class];
         let judged = match pool {
             None => gate.judge(run.time, &run, state, local, &view, idle, None),
-            Some(pool) => {
-                let pool = &mut fabric.pools[pool as usize];
+            Some(place) => {
+                let pool = &mut fabric.pools[place.pool as usize];
                 let discards = gate.discards(&run, state);
                 let found = pool.look(run.time);
                 let judged = gate.judge_in_pool(run.time, &run, state, local, &view, idle, found);
@@ -205,7 +208,7 @@ impl Slotted {
                 if idle.is_none() && judged.verdict.takes() {
                     let (share, x) = (gate.share(), gate.places_of(view.waiting));
                     let places = share.place.of(run.cell.bytes());
-                    pool.take(places, share.needs(x, places));
+                    pool.take(place.queue(class), places, share.needs(x, places));
                 }
                 judged
             }
@@ -224,6 +227,7 @@ impl Slotted {
             Verdict::Refuse(reason) => {
                 if fabric.captures_drops(run.hop) {
                     let snapshot = queue_snapshot(&view, gate, Some(reason), local);
+                    let snapshot = self.with_pool(snapshot, fabric, class, run.time, &view, reason);
                     fabric.capture_drop(&run, reason, Some(snapshot));
                 } else if !one_at_a_time {
                     n = judged.cells.min(run.before(fabric.drop_until));
@@ -251,6 +255,40 @@ impl Slotted {
         fabric.hops[run.hop as usize].arrived += u64::from(n);
         outcome.more = fabric.feeds[feed].skip(n);
         outcome
+    }
+
+    /// Adds the pool to what a cell of `class` found that arrived at `now`, with the limit that it had
+    /// reached: the dynamic threshold, or what the pool leaves to the queue.
+    #[cold]
+    fn with_pool(
+        &self,
+        mut snapshot: QueueSnapshot,
+        fabric: &mut Fabric,
+        class: usize,
+        now: Time,
+        found: &QueueView,
+        reason: DropReason,
+    ) -> QueueSnapshot {
+        let Some(place) = self.pool() else {
+            return snapshot;
+        };
+        let (gate, pool) = (&self.gates[class], &mut fabric.pools[place.pool as usize]);
+        let Share { reserve, alpha, .. } = *gate.share();
+        let [free, _] = pool.look(now);
+        let threshold = alpha.map(|alpha| dynamic_threshold(reserve, alpha, free));
+        let room = (gate.places_of(found.waiting).max(reserve) + free) as f64;
+        snapshot.threshold = match reason {
+            DropReason::Policy => snapshot.threshold.or(threshold),
+            DropReason::Full => snapshot.threshold.map(|k| k.min(room)),
+            _ => snapshot.threshold,
+        };
+        let queues = pool.queues(now);
+        snapshot.pool = Some(PoolSnapshot {
+            free,
+            threshold,
+            queues,
+        });
+        snapshot
     }
 
     /// Accepts one cell that the gate has judged, as it does each in a kernel that counts places.

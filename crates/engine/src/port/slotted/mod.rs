@@ -42,7 +42,6 @@ use crate::ground::place::Place;
 use crate::ground::units::{Span, Time};
 use crate::network::cells::Run;
 use crate::network::fabric::Fabric;
-use crate::network::pool::PoolState;
 use crate::network::tally::{CLASSES, PortTally};
 use crate::text::program::{Failure, SchedulerText};
 use ahead::{DecidedCells, Foresight, SlotOwner};
@@ -99,10 +98,26 @@ struct OneByOne {
     begun: Span,
     /// If the rate changes.
     latest: Latest,
-    /// Index of the pool in which the port takes part.
-    pool: Option<u32>,
+    /// The pool in which the port takes part.
+    pool: Option<PoolPlace>,
     /// If queues count places.
     places: Option<CountedPlaces>,
+}
+
+/// A port in a pool.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolPlace {
+    /// Index of the pool.
+    pub pool: u32,
+    /// Number of the port there.
+    pub number: u32,
+}
+
+impl PoolPlace {
+    /// Number of the port's queue of `class` in the pool.
+    fn queue(self, class: usize) -> usize {
+        self.number as usize * CLASSES + class
+    }
 }
 
 /// The latest transmission at a rate that changes.
@@ -270,8 +285,8 @@ impl Slotted {
         }
     }
 
-    /// The kernel of a port that takes part in the pool of this index. It serves cells one by one.
-    pub fn in_pool(mut self, pool: u32) -> Slotted {
+    /// The kernel of a port that takes part in a pool. It serves cells one by one.
+    pub fn in_pool(mut self, pool: PoolPlace) -> Slotted {
         let each = self.one_by_one.as_mut().expect("one by one");
         each.pool = Some(pool);
         self
@@ -375,8 +390,8 @@ impl Slotted {
                 if let Some(places) = &each.places {
                     self.queues[turn.class].beyond -= places.of(&cells) - 1;
                 }
-                if let Some(pool) = each.pool {
-                    self.release(&mut fabric.pools[pool as usize], turn.class, &cells);
+                if let Some(place) = each.pool {
+                    self.release(fabric, place, turn.class, &cells);
                 }
             }
             let run = self.transmit(self.free_at, &cells);
@@ -484,22 +499,24 @@ impl Slotted {
         self.one_by_one.as_ref()?.places.as_ref()
     }
 
-    /// Index of the pool in which the port takes part.
+    /// The pool in which the port takes part.
     #[inline]
-    fn pool(&self) -> Option<u32> {
+    fn pool(&self) -> Option<PoolPlace> {
         self.one_by_one.as_ref()?.pool
     }
 
     /// Gives the places of a cell that begins now back to the pool. It has left its queue.
     #[cold]
-    fn release(&self, pool: &mut PoolState, class: usize, cell: &QueuedCells) {
+    fn release(&self, fabric: &mut Fabric, at: PoolPlace, class: usize, cell: &QueuedCells) {
         let share = self.gates[class].share();
         let (x, places) = (
             self.gates[class].places_of(self.x(class)),
             share.place.of(cell.cell.bytes()),
         );
         let waited = self.free_at - cell.arrived;
-        pool.release(self.free_at, places, share.needs(x, places), waited);
+        let (queue, shared) = (at.queue(class), share.needs(x, places));
+        let pool = &mut fabric.pools[at.pool as usize];
+        pool.release(self.free_at, queue, places, shared, waited);
     }
 
     /// Places times waiting times until `end` of all cells that wait.

@@ -3,7 +3,9 @@
 use super::Blueprint;
 use crate::ground::units::Span;
 use crate::network::pool::PoolState;
+use crate::network::tally::CLASSES;
 use crate::network::tie::TieRule;
+use crate::port::slotted::PoolPlace;
 use crate::run::lock_step::Group;
 
 impl Blueprint<'_> {
@@ -13,20 +15,28 @@ impl Blueprint<'_> {
         pools.filter_map(|(switch, pool)| Some((switch, pool.as_ref()?.links.as_slice())))
     }
 
-    /// The index of the pool in which the port of `link` takes part.
-    pub fn pool_of(&self, link: usize) -> Option<u32> {
-        let (switch, _) = self.net.topology.pool_of(link)?;
-        let place = self.pooled().position(|(of, _)| of == switch);
-        place.map(|place| place as u32)
+    /// The place of the port of `link` in the pool in which it takes part.
+    pub fn pool_of(&self, link: usize) -> Option<PoolPlace> {
+        let (switch, terms) = self.net.topology.pool_of(link)?;
+        let pool = self.pooled().position(|(of, _)| of == switch)?;
+        let number = terms.links.iter().position(|&of| of == link)?;
+        Some(PoolPlace {
+            pool: pool as u32,
+            number: number as u32,
+        })
     }
 
-    /// The pools at the start of the run.
-    pub fn pools(&self) -> Vec<PoolState> {
-        let shared = |(switch, _): (usize, &[usize])| {
+    /// The pools at the start of the run; drops are `traced` if their queues must be known.
+    pub fn pools(&self, traced: bool) -> Vec<PoolState> {
+        let pool = |(switch, links): (usize, &[usize])| {
             let terms = self.net.topology.pools[switch].as_ref();
-            PoolState::new(switch, terms.map_or(0, |terms| terms.shared()))
+            let mut pool = PoolState::new(switch, terms.map_or(0, |terms| terms.shared()));
+            if traced {
+                pool.keep_queues(links.len() * CLASSES);
+            }
+            pool
         };
-        self.pooled().map(shared).collect()
+        self.pooled().map(pool).collect()
     }
 
     /// The ports of each pool.
