@@ -151,7 +151,17 @@ EXAMPLES = {
         *("file-transfers", "lossy-link"),
     ),
     "Packets, and cells of other sizes": (
-        *("incast", "tcp-incast", "ties", "dumbbell-100g", "leaf-spine", "home-line", "cells-256"),
+        *(
+            "incast",
+            "tcp-incast",
+            "incast-shared",
+            "chip-threshold",
+            "ties",
+            "dumbbell-100g",
+            "leaf-spine",
+            "home-line",
+            "cells-256",
+        ),
     ),
     "Rates, contracts and other classes": (
         *("abr-erica", "abr-shares", "gfr-beside-udp", "policed", "vbr-guaranteed-rate", "come-and-go"),

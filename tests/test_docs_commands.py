@@ -78,6 +78,7 @@ def test_links_into_the_explorer_name_its_stories_and_examples() -> None:
         ("docs/start.md",),
         ("docs/tutorial.md",),
         ("docs/own-policy.md",),
+        ("docs/alpha.md",),
         ("docs/looks-wrong.md", "docs/lecture.md", "docs/trust.md"),
     ],
 )

@@ -551,6 +551,30 @@ def restates(name: str, policy: str | dict[str, str]) -> None:
         assert ours.totals == theirs.totals and ours.totals.cell_loss_ratio > 0
 
 
+@shows("chip-threshold")
+def queues_take_half_of_what_is_left_one_after_the_other() -> None:
+    # tests/test_alpha_page.py has all published numbers.
+    result = run("chip-threshold")
+    fills = [result.ports[f"t0->b-t0-{queue}"].max_queue_cells for queue in range(1, 51)]
+    assert fills[:3] == [120117, 60096, 30085] and fills[-1] == 74
+    shared = 240086 - sum(fill - 74 for fill in fills)
+    assert shared == 0 and result.pools["t0"].max_used_places == result.pools["t0"].buffer_places
+
+
+@shows("incast-shared")
+def a_burst_below_the_closed_form_loses_nothing_and_a_longer_one_does() -> None:
+    result = run("incast-shared")
+    burst = [vc for vc in result.vcs.values() if vc.name.startswith("burst")]
+    assert sum(vc.cells_sent for vc in burst) == 480 < 500 and not any(vc.cells_dropped for vc in burst)
+    assert result.ports["tor->busy"].max_queue_cells == 500
+    longer = run("incast-shared", vc__burst__stop='"2250 us"')
+    assert sum(vc.cells_dropped for vc in longer.vcs.values() if vc.name.startswith("burst")) > 0
+    # The threshold of the burst's queue is what is free, as alpha is 1.
+    pool, _, queue, threshold = result.series
+    assert (pool.unit, queue.unit, threshold.unit) == ("packets",) * 3
+    assert (pool.value + threshold.value == 1000).all() and (queue.value <= threshold.value + 1).all()
+
+
 def limits(name: str, **built_in: str | int) -> None:
     """Register the check that the program of an example drops what these settings of a queue in a pool drop."""
 
@@ -601,4 +625,4 @@ def test_example_shows_what_it_says(path: Path) -> None:
 
 
 def test_no_check_is_left_without_its_example() -> None:
-    assert sorted(CHECKS) == [path.stem for path in EXAMPLES]
+    assert sorted(CHECKS) == sorted(path.stem for path in EXAMPLES)

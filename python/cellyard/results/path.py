@@ -70,7 +70,7 @@ PARTS: Mapping[type, Mapping[str, Parts]] = {
         "class": Parts(ClassResult, lambda run: run.classes, CLASSES),
         "vc": Parts(VcResult, lambda run: run.vcs_on_demand),
         "port": Parts(PortResult, lambda run: run.ports_on_demand),
-        "pool": Parts(PoolResult, lambda run: {pool.switch: pool for pool in run.pools}),
+        "pool": Parts(PoolResult, lambda run: run.pools),
     },
     VcResult: {
         "port": Parts(VcPortResult, lambda vc: {port.port: port for port in vc.ports}),

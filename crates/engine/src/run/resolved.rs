@@ -320,15 +320,7 @@ fn can_queue(
 /// The only class whose cells cross `link`. The reverse flow of a source without answers carries
 /// nothing and does not count.
 fn used_class(scenario: &Scenario, topology: &Topology, link: usize) -> Result<Class, WhySlotted> {
-    let crossing = topology.crossing[link].iter();
-    let flows = crossing.map(|id| &topology.flows[id.index()]);
-    let carries = flows.filter_map(|flow| {
-        let vc = &scenario.vcs[flow.vc];
-        (flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some()).then_some(vc.class)
-    });
-    let mut used: Vec<Class> = carries.collect();
-    used.sort_unstable();
-    used.dedup();
+    let used = topology.used_classes(scenario, link);
     match used[..] {
         [class] => Ok(class),
         _ => Err(WhySlotted::Classes(used.len())),

@@ -35,4 +35,5 @@ mod tcp_end_to_end;
 mod tcp_random_loss;
 mod theory;
 mod theory_abr;
+mod theory_pools;
 mod twin;

@@ -1,13 +1,13 @@
 //! Rule: the latest instant that a run could compute must be representable.
 
-use super::model::{Processing, ProcessingKind, ProcessingUnit, Scenario};
+use super::model::{Processing, ProcessingKind, ProcessingUnit, Scenario, Vc};
 use super::network::Network;
 use super::report::Report;
 use super::traffic::Load;
 use crate::ground::class::Class;
 use crate::ground::flow::FlowKind;
 use crate::ground::format::Clock;
-use crate::ground::units::Time;
+use crate::ground::units::{Span, Time};
 use crate::text::scenario::topology::Topology;
 
 /// Reports VCs whose cells could travel longer than simulated time can represent.
@@ -44,19 +44,30 @@ struct Loads<'s> {
 impl<'s> Loads<'s> {
     fn new(scenario: &'s Scenario, topology: &'s Topology) -> Loads<'s> {
         let format = scenario.format;
-        let duration = scenario.duration.as_seconds(format.clock);
+        // A source sends from its start to its stop.
+        let active = |vc: &Vc| {
+            let to = vc
+                .stop
+                .map_or(scenario.duration, |t| t.min(scenario.duration));
+            Span(to.0.saturating_sub(vc.start.0)).as_seconds(format.clock)
+        };
         let vcs: Vec<Load> = scenario
             .vcs
             .iter()
-            .map(|vc| vc.traffic.most_under_way(format, duration))
+            .map(|vc| vc.traffic.most_under_way(format, active(vc)))
             .collect();
         let mut links = vec![Load::default(); scenario.links.len()];
         let mut hosts = vec![Load::default(); scenario.hosts.len()];
         let mut bits = vec![[0.0; Class::ALL.len()]; scenario.links.len()];
         for flow in &topology.flows {
+            let vc = &scenario.vcs[flow.vc];
+            // Nothing flows back from a source without answers.
+            if !flow.kind.is_data() && !vc.traffic.answers() && vc.abr.is_none() {
+                continue;
+            }
             let load = vcs[flow.vc];
             for &link in &flow.path {
-                let class = scenario.vcs[flow.vc].class;
+                let class = vc.class;
                 bits[link][class as usize] += load.bits;
                 links[link].cells += load.cells;
                 links[link].frames += load.frames;

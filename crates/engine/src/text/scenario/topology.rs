@@ -154,15 +154,34 @@ impl Topology {
                 ..PoolTerms::default()
             };
             for link in 0..scenario.links.len() {
-                if self.switch_of[link] == Some(switch) && self.can_wait(scenario, link) {
+                if self.switch_of[link] != Some(switch) || !self.can_wait(scenario, link) {
+                    continue;
+                }
+                let used = self.used_classes(scenario, link);
+                let reserves = used
+                    .iter()
+                    .map(|&class| self.reserve(scenario, link, class));
+                terms.reserved += reserves.sum::<u64>();
+                if !used.is_empty() {
                     terms.links.push(link);
-                    for &class in &self.classes[link] {
-                        terms.reserved += self.reserve(scenario, link, class);
-                    }
                 }
             }
             self.pools[switch] = Some(terms);
         }
+    }
+
+    /// Classes of the cells that can come to `link`. Without answers, a source sends nothing back.
+    pub fn used_classes(&self, scenario: &Scenario, link: usize) -> Vec<Class> {
+        let crossing = self.crossing[link].iter();
+        let flows = crossing.map(|id| &self.flows[id.index()]);
+        let carries = flows.filter_map(|flow| {
+            let vc = &scenario.vcs[flow.vc];
+            (flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some()).then_some(vc.class)
+        });
+        let mut used: Vec<Class> = carries.collect();
+        used.sort_unstable();
+        used.dedup();
+        used
     }
 
     /// Whether a cell can wait at the port of `link`: cells come from several inputs, or of several
