@@ -171,6 +171,9 @@ def test_the_explorer_has_the_same_sentences_on_a_run() -> None:
     scenarios += [lan.with_values({**short, "measure.max_goodput": most}) for most in ("1 Mbps", "default")]
     pause = [{"at": "0.5 s", "rate": "10 Mbps"}, {"at": "0.75 s", "rate": "0 bps"}]
     scenarios.append(Scenario.from_toml(CROWDED_HOST).with_values({"link.a->s.changes": pause}))
+    # Two inputs are refused equally often.
+    memory = {"probe": [], "switch.*.pool": {"buffer": "300 kB", "cell": "208 bytes"}}
+    scenarios.append(Scenario.read(ROOT / "examples/incast-shared.toml").with_values(memory))
     # Frames of ten TCPs that start together do not fit the buffer.
     for duration in ("2 s", "5 s"):
         changes = {"vc.*.traffic.mss": "9180 bytes", "switch.*.ubr.buffer": "200 cells", "duration": duration}

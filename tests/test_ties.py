@@ -110,6 +110,11 @@ def test_half_of_twenty_refusals_is_enough(tied: int, refused: int, warns: bool)
     assert [note.partition(";")[0] for note in notes] == [stated] * warns
 
 
+def test_inputs_refused_equally_often_are_neither_most_nor_least() -> None:
+    (note,) = notes_on_ties([contested(20, 20, of_a=10)])
+    assert "; s->c refused 10 cells of each of 2 inputs; " in note
+
+
 def test_a_note_on_several_runs_counts_them() -> None:
     (note,) = notes_on_ties([contested(tied, 40) for tied in (40, 3, 20)])
     assert note == f"in 2 of 3 runs, {ORDER} at least half of the refusals; the results may depend on it"

@@ -143,7 +143,10 @@ function refusedMostAndLeast(inputs) {
   const refused = inputs.filter((one) => one.tied_refusals).sort((a, b) => b.tied_refusals - a.tied_refusals);
   const [most, least] = [refused[0], refused.at(-1)];
   if (refused.length === 1) return `only ${most.link} (${most.tied_refusals} cells) of ${inputs.length} inputs`;
-  const text = `${most.link} most (${most.tied_refusals} cells) and ${least.link} least (${least.tied_refusals})`;
   const never = inputs.length - refused.length;
+  if (most.tied_refusals === least.tied_refusals) {
+    return `${most.tied_refusals} cells of each of ${refused.length} inputs${never ? `, and none of ${never} others` : ''}`;
+  }
+  const text = `${most.link} most (${most.tied_refusals} cells) and ${least.link} least (${least.tied_refusals})`;
   return text + (never ? `, and never ${never} of ${inputs.length} inputs` : '');
 }

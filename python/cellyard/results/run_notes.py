@@ -347,6 +347,9 @@ def _refused_most_and_least(inputs: Sequence[Mapping[str, Any]]) -> str:
     most, least, never = refused[0], refused[-1], len(inputs) - len(refused)
     if len(refused) == 1:
         return f"only {most['link']} ({most['tied_refusals']} cells) of {len(inputs)} inputs"
+    if most["tied_refusals"] == least["tied_refusals"]:
+        alike = f"{most['tied_refusals']} cells of each of {len(refused)} inputs"
+        return alike + (f", and none of {never} others" if never else "")
     text = f"{most['link']} most ({most['tied_refusals']} cells) and {least['link']} least ({least['tied_refusals']})"
     return text + (f", and never {never} of {len(inputs)} inputs" if never else "")
 
