@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 
 import instructions
@@ -63,3 +64,8 @@ def test_every_inline_attribute_is_in_the_table_that_says_which_case_needs_it() 
 
 def test_the_page_on_the_architecture_is_short() -> None:
     assert len((ROOT / "docs/architecture.md").read_text(encoding="utf-8").split()) <= 2600
+
+
+def test_a_pool_takes_at_most_three_times_the_instructions() -> None:
+    counts = json.loads((ROOT / "benches/instructions.json").read_text(encoding="utf-8"))["instructions"]
+    assert counts["leaf-spine-pools"] <= 3 * counts["leaf-spine"]

@@ -36,7 +36,7 @@ macro_rules! example {
 }
 
 /// Cases that together exercise every fast path of ports.
-const CASES: [Case; 30] = [
+const CASES: [Case; 32] = [
     example!("lan-5", 4_000),
     example!("zero-loss", 1_000),
     example!("two-hops", 1_000),
@@ -45,6 +45,18 @@ const CASES: [Case; 30] = [
     example!("vbr-guaranteed-rate", 1_000),
     example!("abr-erica", 400),
     example!("gfr-beside-udp", 400),
+    example!("leaf-spine", 5),
+    case("leaf-spine-pools", 5, || {
+        let text = include_str!("../../../examples/leaf-spine.toml");
+        let set = ["leaf", "spine"].map(|switch| {
+            let path = |field: &str| format!("switch.{switch}.{field}");
+            [
+                (path("pool"), "{ buffer = \"6 MB\" }".to_string()),
+                (path("ubr.alpha"), "1".to_string()),
+            ]
+        });
+        read_toml(text, "leaf-spine", &set.concat()).expect("it is right")
+    }),
     case("lan-100", 2_000, || {
         Dumbbell::vanilla(Place::Lan, 100, Some(1_000), "epd").scenario()
     }),

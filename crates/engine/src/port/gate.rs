@@ -38,8 +38,9 @@ pub struct Gate {
     rest: RestOfFrame,
     /// Random draws for the policy.
     draws: Stream,
-    /// Share of the queue in the pool of the switch, if it takes part in one.
-    share: Option<Share>,
+    /// Share of the queue in the pool of the switch, if it takes part in one. Boxed, as there may be
+    /// many gates, few of them with one.
+    share: Option<Box<Share>>,
 }
 
 /// What a queue may take of a pool.
@@ -171,18 +172,15 @@ impl Gate {
         }
     }
 
-    /// The gate of a queue that takes part in a pool.
-    pub fn in_pool(self, share: Share) -> Gate {
-        Gate {
-            share: Some(share),
-            ..self
-        }
+    /// From now on its queue takes part in a pool.
+    pub fn take_part(&mut self, share: Share) {
+        self.share = Some(Box::new(share));
     }
 
     /// The share of a queue in a pool.
     #[inline]
     pub fn share(&self) -> &Share {
-        self.share.as_ref().expect("the port is in a pool")
+        self.share.as_deref().expect("the port is in a pool")
     }
 
     /// Places of a queue of which the kernel has counted `counted`.

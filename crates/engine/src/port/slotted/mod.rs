@@ -285,11 +285,10 @@ impl Slotted {
         }
     }
 
-    /// The kernel of a port that takes part in a pool. It serves cells one by one.
-    pub fn in_pool(mut self, pool: PoolPlace) -> Slotted {
+    /// From now on its port takes part in a pool. It serves cells one by one.
+    pub fn take_part(&mut self, pool: PoolPlace) {
         let each = self.one_by_one.as_mut().expect("one by one");
         each.pool = Some(pool);
-        self
     }
 
     /// What failed first in the program that schedules.

@@ -164,13 +164,13 @@ impl Blueprint<'_> {
                 reserve: queue.reserved(),
             });
         }
-        let purpose = format!("drop-{}", class.name());
+        let purpose = ["drop-", class.name()].concat();
         let draws = self
             .draws
             .stream(&self.net.scenario.links[link].name, &purpose);
         let end = Time::ZERO + self.net.scenario.duration;
         let most = self.cell_ticks(link).fit_after(end);
-        let gate = Gate::new(
+        let mut gate = Gate::new(
             queue.k,
             queue
                 .places
@@ -182,14 +182,14 @@ impl Blueprint<'_> {
             queue.rest_of_frame,
             draws,
         );
-        match port.shared() {
-            None => gate,
-            Some(_) => gate.in_pool(Share {
+        if port.shared().is_some() {
+            gate.take_part(Share {
                 place: self.net.topology.place(self.net.scenario, link),
                 reserve: queue.reserved(),
                 alpha: queue.alpha,
-            }),
+            });
         }
+        gate
     }
 
     /// The fastest kernel that can serve the port of `link`, or the requested one. With `counts`
@@ -236,7 +236,7 @@ impl Blueprint<'_> {
             Ok(_) | Err(_) => {}
         }
         let gates = Class::ALL.map(|class| self.gate(link, port, class));
-        let kernel = Slotted::new(
+        let mut kernel = Box::new(Slotted::new(
             gates,
             scheduler,
             (cell_time, self.line_times(link), place),
@@ -244,12 +244,11 @@ impl Blueprint<'_> {
             &flows,
             counts,
             foresight,
-        );
-        let kernel = match self.pool_of(link) {
-            Some(pool) => kernel.in_pool(pool),
-            None => kernel,
-        };
-        Ok(PortKernel::Slotted(Box::new(kernel)))
+        ));
+        if let Some(pool) = self.pool_of(link) {
+            kernel.take_part(pool);
+        }
+        Ok(PortKernel::Slotted(kernel))
     }
 
     /// Parameters of the flows over `link` for its scheduler. A guarantee applies to data only.

@@ -172,16 +172,16 @@ impl Topology {
 
     /// Classes of the cells that can come to `link`. Without answers, a source sends nothing back.
     pub fn used_classes(&self, scenario: &Scenario, link: usize) -> Vec<Class> {
-        let crossing = self.crossing[link].iter();
-        let flows = crossing.map(|id| &self.flows[id.index()]);
-        let carries = flows.filter_map(|flow| {
-            let vc = &scenario.vcs[flow.vc];
-            (flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some()).then_some(vc.class)
-        });
-        let mut used: Vec<Class> = carries.collect();
-        used.sort_unstable();
-        used.dedup();
-        used
+        let carries = |class: &Class| {
+            self.crossing[link].iter().any(|id| {
+                let flow = &self.flows[id.index()];
+                let vc = &scenario.vcs[flow.vc];
+                let sends = flow.kind.is_data() || vc.traffic.answers() || vc.abr.is_some();
+                vc.class == *class && sends
+            })
+        };
+        let classes = self.classes[link].iter().copied();
+        classes.filter(carries).collect()
     }
 
     /// Whether a cell can wait at the port of `link`: cells come from several inputs, or of several
@@ -335,6 +335,9 @@ impl Topology {
 
     /// What is a place in the queues of the port of `link`.
     pub fn place(&self, scenario: &Scenario, link: usize) -> Place {
+        if scenario.format.is_aal5() {
+            return Place::Cell;
+        }
         let each = self.memory_cell(scenario, link);
         match (each, self.unit(scenario, link)) {
             (Some(each), _) => scenario.format.place(each),
