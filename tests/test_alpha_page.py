@@ -39,7 +39,7 @@ FILLS = {
     ],
 }
 
-#: The same file, lossy_queue_1, pkts_num_trig_egr_drp: the first packet that is dropped.
+#: First packet that is dropped, in the same file: lossy_queue_1, pkts_num_trig_egr_drp.
 FIRST_DROPPED = {"t0": 120051, "ft": 142259, "t1": 133283}
 
 

@@ -7,8 +7,8 @@ use cellyard_engine::scenario::read_toml;
 /// Time of a cell at the links out of the switch, seconds.
 const SLOT: f64 = 424.0 / 10e6;
 
-/// A source of single cells that sends `rate` cells a slot from `start` on to a port of its own, whose
-/// queue has `alpha`.
+/// A source of single cells that sends `rate` cells a slot from `start` on to a separate port, whose queue
+/// has `alpha`.
 struct Flow {
     rate: u64,
     alpha: String,
