@@ -1,4 +1,4 @@
-"""The explorer as it looks and works, in a browser: on a desk and on a phone, light and dark, of four networks.
+"""The explorer as it looks and works, in a browser: on a desk and on a phone, light and dark, of five networks.
 
 The folder that the variable CELLYARD_SHOTS names keeps the pictures, to be looked at.
 """
@@ -50,7 +50,7 @@ from = "sender"
 to = "receiver"
 traffic = { kind = "tcp", recovery = "sack", mss = "1460 bytes", file_size = "256 kB", min_rto = "200 ms" }
 """
-NETWORKS = {"lan-5": "lan-5", "two-hops": "two-hops", "leaf-spine": "leaf-spine", "incast64": INCAST}
+NETWORKS = {name: name for name in ("lan-5", "two-hops", "leaf-spine", "incast-shared")} | {"incast64": INCAST}
 
 #: Everything that lies outside its parent or the page, touches another text, or is too small to be read.
 FAULTS = """(() => {
@@ -203,6 +203,52 @@ def test_a_network_without_a_switch_shows_its_windows_and_numbers(page: tuple[Br
     assert browser.value("[$('#after').disabled, $$('#compared tbody').length]") == [True, 1]
     browser.value("$('#draws').click()")
     browser.until("$('#compared small')")
+
+
+def test_one_variant_alone_leaves_no_room_for_the_other(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    shown = "$$('figure').filter((one) => one.checkVisibility()).map((one) => one.querySelector('canvas').ariaLabel)"
+    for network, kinds in (
+        ("incast64", ["queue by VC", "congestion windows"]),
+        ("incast-shared", ["queue by VC", "pool by port"]),
+    ):
+        changes = {"duration": "10 ms"} if network == "incast64" else {}
+        show(browser, address + link(NETWORKS[network], changes, changes, both=False))
+        assert browser.value(shown) == [f"{kind}, variant A" for kind in kinds]
+        browser.value("$('#both').click()")
+        ready(browser)
+        assert browser.value(shown) == [f"{kind}, variant {side}" for kind in kinds for side in "AB"]
+        browser.value("$('#both').click()")
+        ready(browser)
+        assert browser.value(shown) == [f"{kind}, variant A" for kind in kinds]
+
+
+def test_a_pool_is_one_stack_of_its_queues_with_the_threshold(page: tuple[Browser, str]) -> None:
+    browser, address = page
+    show(browser, address + link("incast-shared", both=False))
+    stack = "explorer.sides[0].shares.map(({ of, mean }) => [of, [...mean]])"
+    found = dict(browser.value(stack))
+    assert list(found) == ["tor->receiver", "tor->busy"]  # the watched port is at the bottom
+    pool, threshold = (
+        browser.value(f"[...explorer.sides[0].picture.series.find(({{ what }}) => what === '{what}').mean]")
+        for what in ("pool", "threshold")
+    )
+    for used, bound, *queues in zip(pool, threshold, *found.values(), strict=True):
+        assert used == pytest.approx(sum(queues), abs=1e-3)
+        assert bound == pytest.approx(1000 - used, abs=1e-3)  # alpha is 1, and nothing is reserved
+    labels = browser.value("explorer.sides[0].pictures.pool.texts.map(({ text }) => text)")
+    assert {"packets held (dashed: threshold)", "pool 1000"} <= set(labels)
+    named = browser.value("$$('#ports button').map((one) => one.textContent)")
+    assert sorted(named) == sorted(found)
+    browser.value("$$('#ports button').find((one) => one.textContent === 'tor->busy').click()")
+    ready(browser)
+    assert browser.value("[explorer.sides[0].read.port, explorer.sides[0].shares[0].of]") == ["tor->busy"] * 2
+    browser.value("$('#lists details').open = true")
+    assert browser.value("$$('#lists caption').map((one) => one.textContent)")[:2] == ["By VC", "Of the pool, by port"]
+    # A threshold that is far above all queues is not in the picture.
+    show(browser, address + link("incast-shared", {"switch.0.pool.buffer": "100000 cells"}, both=False))
+    labels = browser.value("explorer.sides[0].pictures.pool.texts.map(({ text }) => text)")
+    assert "packets held (below the threshold)" in labels and not any("pool" in text for text in labels)
 
 
 def test_faults_of_a_page_are_found(page: tuple[Browser, str]) -> None:

@@ -5,13 +5,13 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Engine } from '../../python/cellyard/explorer/engine.js';
 import { Column, after, busiest, rebinned, envelope } from '../../python/cellyard/explorer/bins.js';
-import { queueColumns, ticks, timeMarks } from '../../python/cellyard/explorer/charts.js';
+import { piecesOf, queueColumns, ticks, timeMarks } from '../../python/cellyard/explorer/charts.js';
 import { rangeOf } from '../../python/cellyard/explorer/draws.js';
 import { groupsOf, numberAt, position, written } from '../../python/cellyard/explorer/knobs.js';
 import { layout, rowsOf } from '../../python/cellyard/explorer/layout.js';
 import { instantOf, placeOf } from '../../python/cellyard/explorer/numbers.js';
 import { SvgPainter, svgFile } from '../../python/cellyard/explorer/painter.js';
-import { crosses, levelsOf, probesOf, withNoun } from '../../python/cellyard/explorer/scenario.js';
+import { crosses, levelsOf, poolOf, probesOf, withNoun } from '../../python/cellyard/explorer/scenario.js';
 import { fresh, fromFragment, overrides, runCommand, toFragment, variant } from '../../python/cellyard/explorer/state.js';
 import { coloured } from '../../python/cellyard/explorer/theme.js';
 
@@ -305,12 +305,15 @@ test('what is recorded follows the port and the VC', () => {
       { name: 'b->c', from: 'b', to: 'c' },
       { name: 'b->x', from: 'b', to: 'x' },
     ],
+    switches: [{ name: 'b', pool: null }],
   };
+  const port = { switch: 'b', can_queue: true, queues: [{ class: 'ubr', alpha: null, places: 9 }] };
+  const description = { ports: ['b->c', 'b->x'].map((name) => ({ ...port, name })) };
   assert.ok(crosses(vc, { from: 'c', to: 'b' }) && !crosses(vc, { from: 'b', to: 'd' }));
-  const whats = (port, chosen) => probesOf(scenario, port, chosen, null).map(({ what }) => what);
+  const whats = (port, chosen) => probesOf({ description, scenario }, port, chosen, null).map(({ what }) => what);
   assert.deepEqual(whats('b->c', 'v'), ['queue', 'queue', 'cwnd', 'ssthresh', 'sequence', 'acknowledged', 'trace']);
   assert.deepEqual(whats('b->x', null), ['queue', 'trace']);
-  const sampled = probesOf(scenario, 'b->x', null, 1000);
+  const sampled = probesOf({ description, scenario }, 'b->x', null, 1000);
   assert.deepEqual(
     sampled.map(({ what, interval }) => [what, interval]),
     [
@@ -318,8 +321,30 @@ test('what is recorded follows the port and the VC', () => {
       ['drops', 1000],
     ],
   );
-  const envelopes = probesOf(scenario, 'b->c', null, 1000, 'envelope');
+  const envelopes = probesOf({ description, scenario }, 'b->c', null, 1000, 'envelope');
   assert.ok(envelopes.every(({ what, envelope, interval }) => (what === 'drops' ? interval : envelope && !interval)));
+});
+
+test('a port of a pool is recorded with the ports that share it, and with its thresholds', () => {
+  const queues = [
+    { class: 'abr', alpha: { num: 1, den: 2 }, places: 90 },
+    { class: 'ubr', alpha: null, places: 90 },
+  ];
+  const port = (name, of, more) => ({ name, switch: of, can_queue: true, queues, ...more });
+  const idle = { queues: queues.map((queue) => ({ ...queue, places: null })) };
+  const ports = [port('b->a', 'b', {}), port('c->d', 'c', {}), port('b->c', 'b', {}), port('b->x', 'b', idle)];
+  ports.push(port('b->y', 'b', { can_queue: false }));
+  const scenario = { vcs: [], links: [], switches: [{ name: 'b', pool: { buffer: 90 } }, { name: 'c' }] };
+  const read = { description: { ports }, scenario };
+  assert.deepEqual(poolOf(read, 'b->c').ports, ['b->c', 'b->a']);
+  for (const name of ['b->x', 'b->y', 'c->d', null]) assert.equal(poolOf(read, name), null);
+  assert.deepEqual(probesOf(read, 'b->c', null, 1000), [
+    { what: 'queue', of: 'b->c', interval: 1000 },
+    { what: 'pool', of: 'b', interval: 1000 },
+    { what: 'queue', of: 'b->a', interval: 1000 },
+    { what: 'threshold', of: 'b->c', class: 'abr', interval: 1000 },
+    { what: 'drops', of: 'b->c', interval: 1000 },
+  ]);
 });
 
 test('buffer and thresholds are levels of the queue', () => {
@@ -351,9 +376,18 @@ test('labels have the noun of all formats shown, and field names none', () => {
   assert.equal(withNoun('mean cell delay', [packets]), 'mean packet delay');
   assert.equal(withNoun('longest queue, cells', [cells, packets]), 'longest queue, cells');
   assert.equal(withNoun('max_queue_cells', [packets]), 'max_queue_cells');
+  assert.equal(withNoun('longest queue, memory cells', [packets]), 'longest queue, memory cells');
   const drop = { time_s: 1.976064e-5, frame: 7, cell: 0 };
   assert.deepEqual([cells, packets].map((format) => placeOf(drop, format)), ['frame 7, cell 0', 'packet 7']);
   assert.equal(instantOf(drop), '0.019761 ms');
+});
+
+test('a line is cut where it leaves the picture', () => {
+  const at = { bin: (k) => k, y: (value) => value };
+  const pieces = (lo, hi) => piecesOf({ lo, hi }, at, { n: lo.length }, 5);
+  assert.deepEqual(pieces([1, 2], [1, 9]), [[0.5, 1, 1.5, 2, 1.5, 5]]);
+  assert.deepEqual(pieces([6, 1, 7, 8, 5], [6, 1, 7, 8, 5]), [[1.5, 1], [4.5, 5]]);
+  assert.deepEqual(pieces([6, 7], [9, 9]), []);
 });
 
 test('marks of time are apart and their units are on them', () => {

@@ -22,6 +22,7 @@ class App extends View {
     this.families = components;
     this.workers = workers;
     this.places = new Map();
+    this.portPlaces = new Map();
     this.state = this.begun();
     this.panel = new Panel(this, { few: $('few'), rest: $('more'), hint: $('hint') });
     this.sides = ['A', 'B'].map((name, place) => new Side(name, place, this, workers));
@@ -142,6 +143,7 @@ class App extends View {
     document.body.classList.toggle('one', !both);
     for (const part of [this.saved[1], this.sides[1].lists, $('toB'), $('toA')]) part.hidden = !both;
     if (!both) this.sides[1].problem.textContent = '';
+    this.sides[1].isShown = both;
     $('story').value = story ?? '';
     $('scenario').value = Object.hasOwn(this.files.examples, sides[0].base) ? sides[0].base : '';
     this.tell(this.story);
@@ -210,7 +212,7 @@ class App extends View {
     this.recolour();
     this.panel.draw();
     // The other variant follows if it has the same scale, colours or captions.
-    const common = JSON.stringify([this.longest, [...this.places], this.panel.apart(0), this.panel.apart(1)]);
+    const common = JSON.stringify([this.longest, this.fullest, [...this.places], [...this.portPlaces], this.panel.apart(0), this.panel.apart(1)]);
     for (const one of this.ready) if (one === side || common !== this.common) one.draw();
     this.common = common;
     if (side.place === 0) {
@@ -239,22 +241,27 @@ class App extends View {
     this.legend();
   }
 
-  /** Colours by VC over both variants: of many VCs those with the longest queues have their own, the others share one. */
+  /** Colours over both variants, by VC and by port of a pool: of many those with the longest queues have their own, the others share one. */
   recolour() {
-    const sums = new Map();
-    for (const side of this.shown) {
-      if (!side.read) continue;
-      for (const [vc, average] of side.averages) sums.set(vc, (sums.get(vc) ?? 0) + average);
-    }
-    const vcs = [...sums.keys()];
-    const largest = vcs.length <= COLOURED ? vcs : vcs.sort((a, b) => sums.get(b) - sums.get(a)).slice(0, COLOURED);
-    this.places = coloured(largest, this.places);
+    this.places = coloured(this.largest((side) => side.averages), this.places);
+    this.portPlaces = coloured(this.largest((side) => side.portAverages), this.portPlaces);
     this.legend();
   }
 
-  colourOf(vc) {
+  /** Names of the longest of all variants' queues, no more than there are colours. */
+  largest(averagesOf) {
+    const sums = new Map();
+    for (const side of this.ready) {
+      for (const [name, average] of averagesOf(side)) sums.set(name, (sums.get(name) ?? 0) + average);
+    }
+    const names = [...sums.keys()];
+    return names.length <= COLOURED ? names : names.sort((a, b) => sums.get(b) - sums.get(a)).slice(0, COLOURED);
+  }
+
+  /** The colour of a name that has one of these `places`, else that of all others. */
+  colourOf(name, places = this.places) {
     const { vcs, others } = theme();
-    return this.places.has(vc) ? vcs[this.places.get(vc)] : others;
+    return places.has(name) ? vcs[places.get(name)] : others;
   }
 
   /** The draws of both variants, or the end of those under way, of which the finished ones are kept. */

@@ -91,14 +91,18 @@ export function short(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+/** The highest value in a picture of queues of at most `top` places with these levels. */
+export function highest(top, levels) {
+  return Math.max(10, top, ...levels.map(([, places]) => places)) * 1.04;
+}
+
 /**
- * Queues stacked by VC, the mean of each pixel; the thin line is the largest total. `levels` are [name, cells] of lines
- * across; drops are marks above, by reason.
+ * Queues stacked, the mean of each pixel; the thin line is the largest value of `total`. `levels` are [name, places] of
+ * lines across, `bounds` series of dashed lines; drops are marks above, by reason.
  */
-export function drawQueue(painter, picture, queues, { levels, counts, top, ...looks }) {
-  const { view } = picture;
+export function drawQueue(painter, view, queues, { total, levels, bounds = [], counts = {}, top, ...looks }) {
   const { ink, reasons } = looks;
-  const most = Math.max(10, top, ...levels.map(([, cells]) => cells)) * 1.04;
+  const most = highest(top, levels);
   const at = frame(painter, view, 0, most);
   const base = new Float64Array(view.n);
   const wide = at.width / view.n + 0.4;
@@ -110,8 +114,10 @@ export function drawQueue(painter, picture, queues, { levels, counts, top, ...lo
       base[k] = next;
     }
   }
-  const total = picture.series.find((one) => one.what === 'queue' && !one.vc);
   if (total) painter.line(stepsOf(total.hi, at, view), looks.soft, { width: 0.7 });
+  for (const one of bounds) {
+    for (const points of piecesOf(one, at, view, most)) painter.line(points, ink, { width: 1.5, dash: [3, 3] });
+  }
   for (const [, cells] of levels) painter.line([at.left, at.y(cells), at.left + at.width, at.y(cells)], ink, { dash: [5, 4] });
   // A name stands left of those that it would touch.
   const names = [];
@@ -136,19 +142,28 @@ function stepsOf(values, at, view) {
   return points;
 }
 
+/** Pieces of a line from the least to the largest value of each pixel; there is none where even the least is above `most`. */
+export function piecesOf({ lo, hi }, at, view, most) {
+  const pieces = [];
+  for (let k = 0; k < view.n; k++) {
+    if (lo[k] > most) continue;
+    if (!k || lo[k - 1] > most) pieces.push([]);
+    const points = pieces.at(-1);
+    points.push(at.bin(k + 0.5), at.y(lo[k]));
+    if (hi[k] !== lo[k]) points.push(at.bin(k + 0.5), at.y(Math.min(hi[k], most)));
+  }
+  return pieces;
+}
+
 /** Lines over time: from the least to the largest value of each pixel. Series are `{lo, hi, colour, dash}`. */
 export function drawLines(painter, view, series, looks) {
   let most = 0;
   for (const { hi } of series) for (const value of hi) if (value > most) most = value;
   const high = most * 1.05 || 1;
   const at = frame(painter, view, 0, high);
-  for (const { lo, hi, colour, dash } of series) {
-    const points = [];
-    for (let k = 0; k < view.n; k++) {
-      points.push(at.bin(k + 0.5), at.y(lo[k]));
-      if (hi[k] !== lo[k]) points.push(at.bin(k + 0.5), at.y(hi[k]));
-    }
-    painter.line(points, colour, { width: dash ? 1 : 1.6, dash });
+  for (const one of series) {
+    const [points] = piecesOf(one, at, view, high);
+    painter.line(points, one.colour, { width: one.dash ? 1 : 1.6, dash: one.dash });
   }
   axes(painter, at, view, 0, high, looks);
   return at;

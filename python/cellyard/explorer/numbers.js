@@ -39,6 +39,7 @@ const PORT = [
   ['link utilisation', ({ port }) => port.utilisation, percent],
   ['longest queue, cells', ({ port }) => port.max_queue_cells, plain],
   ['longest queue, bytes', ({ port }) => port.max_queue_bytes, plain],
+  ['longest queue, memory cells', ({ port }) => port.max_queue_places, plain],
   ['mean queue, cells', ({ port }) => port.mean_queue_cells, plain],
   ['refusals', ({ port }) => port.refusals, plain],
   ['refusals at contested ties', ({ port }) => port.tied_refusals, plain],
@@ -198,6 +199,12 @@ export function byVc(result, queues, format) {
   ]);
   const dropped = withNoun('cells dropped', [format]);
   return table(['VC', 'class', 'goodput, Mb/s', 'mean queue in view', dropped, 'timeouts'], [['', body]], 'By VC');
+}
+
+/** The mean queue in the view of each port that shares a pool. */
+export function byPort(queues, unit) {
+  const body = queues.map((one) => [one.of, plain(one.average)]);
+  return table(['port', `mean in view, ${unit}`], [['', body]], 'Of the pool, by port');
 }
 
 /** Time of a drop, to the nanosecond: ports at 100 Gb/s drop several packets in a microsecond. */

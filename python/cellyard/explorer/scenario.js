@@ -12,7 +12,7 @@ function nodesOf(vc) {
 /** A text with the noun of formats that call a cell so, or with "cell" if they differ. */
 export function withNoun(text, formats) {
   const nouns = new Set(formats.map((format) => format.noun));
-  return nouns.size === 1 ? text.replace(/\bcell/g, [...nouns][0]) : text;
+  return nouns.size === 1 ? text.replace(/(?<!memory )\bcell/g, [...nouns][0]) : text;
 }
 
 /** Whether cells of a VC, data or acknowledgements, cross a link. */
@@ -35,6 +35,16 @@ export function vcsAt(scenario, port) {
   return scenario.vcs.filter((vc) => link && crosses(vc, link));
 }
 
+/** The pool that a port takes part in: its switch, and the ports that share it, this one first; null without. */
+export function poolOf({ description, scenario }, name) {
+  const shares = ({ can_queue, queues }) => can_queue && queues.some(({ places }) => places !== null);
+  const port = description.ports.find((one) => one.name === name);
+  const pool = scenario.switches.find((one) => one.name === port?.switch)?.pool;
+  if (!pool || !shares(port)) return null;
+  const others = description.ports.filter((one) => one.switch === port.switch && one !== port && shares(one));
+  return { of: port.switch, port, ports: [port, ...others].map((one) => one.name) };
+}
+
 /** Cells at stations beyond which not every change is recorded, and how often it is looked at then. */
 const MOST_CELLS = 1_500_000;
 const SAMPLES = 4000;
@@ -50,17 +60,24 @@ export function longestExact({ expected, duration_s }) {
 }
 
 /**
- * What is recorded for the page: queues at a port, windows and rates, every drop, and the segments of one VC. With
- * `interval` it is samples of queues, windows and rates after so many ticks, or, as `how` says, their envelopes over so
+ * What is recorded for the page: queues at a port and those that share a pool with it, windows and rates, every drop, and
+ * the segments of one VC. With `interval` it is samples of queues, windows and rates after so many ticks, or, as `how` says, their envelopes over so
  * many, and drops are counted in between; else each change and each drop is recorded.
  */
-export function probesOf(scenario, port, chosen, interval, how = 'interval') {
+export function probesOf({ description, scenario }, port, chosen, interval, how = 'interval') {
   const here = vcsAt(scenario, port);
   const recorded = interval === null ? {} : { [how]: interval };
   const probes = [];
   if (port !== null) {
     probes.push({ what: 'queue', of: port, ...recorded });
     for (const vc of here.slice(0, MOST_QUEUES)) probes.push({ what: 'queue', of: port, vc: vc.name, ...recorded });
+  }
+  const pool = poolOf({ description, scenario }, port);
+  if (pool) {
+    probes.push({ what: 'pool', of: pool.of, ...recorded });
+    for (const other of pool.ports.slice(1, MOST_QUEUES)) probes.push({ what: 'queue', of: other, ...recorded });
+    const bounded = pool.port.queues.filter(({ alpha }) => alpha);
+    for (const { class: service } of bounded) probes.push({ what: 'threshold', of: port, class: service, ...recorded });
   }
   for (const { name, traffic, class: service } of here.slice(0, MOST_QUEUES)) {
     if (traffic.kind === 'tcp') {
@@ -78,12 +95,6 @@ export function probesOf(scenario, port, chosen, interval, how = 'interval') {
 /** The capture of the cells that a port sends and drops in [from, to), in seconds of so many ticks. */
 export function captureOf(port, from, to, ticks) {
   return { what: 'capture', of: port, layer: 'cells', from: Math.floor(from * ticks), to: Math.ceil(to * ticks) };
-}
-
-/** Whether the queues of a port count bytes. */
-export function countsBytes(description, name) {
-  const port = description.ports.find((one) => one.name === name);
-  return (port?.queues ?? []).some(({ buffer }) => typeof buffer === 'object' && buffer !== null);
 }
 
 /** Buffer and thresholds of the queues at a port: names and places. */

@@ -1,10 +1,10 @@
 // One variant: what its worker found, and its pictures.
-import { binsOf, drawCells, drawLines, drawQueue, queueColumns, short } from './charts.js';
+import { binsOf, drawCells, drawLines, drawQueue, highest, queueColumns, short } from './charts.js';
 import { element } from './dom.js';
-import { STATE, byDrop, byVc, instantOf, placeOf } from './numbers.js';
+import { STATE, byDrop, byPort, byVc, instantOf, placeOf } from './numbers.js';
 import { CanvasPainter, SvgPainter } from './painter.js';
 import { Runner } from './runner.js';
-import { countsBytes, levelsOf, vcsAt, withNoun } from './scenario.js';
+import { levelsOf, poolOf, vcsAt, withNoun } from './scenario.js';
 import { overrides, runCommand } from './state.js';
 import { theme } from './theme.js';
 
@@ -14,6 +14,7 @@ const FEW_CELLS = 300;
 /** The pictures: their names, the series in them (the second kind is dashed), and their heights. */
 export const KINDS = {
   queue: { label: 'queue by VC', height: 210 },
+  pool: { label: 'pool by port', height: 160 },
   window: { label: 'congestion windows', height: 140, series: ['cwnd', 'ssthresh'] },
   rate: { label: 'allowed cell rates', height: 140, series: ['acr'] },
   sequence: { label: 'sequence numbers', height: 140, series: ['sequence', 'acknowledged'] },
@@ -25,6 +26,7 @@ export class Side {
     this.place = place;
     this.app = app;
     this.queues = [];
+    this.shares = [];
     this.runner = new Runner(workers, (data) => this.heard(data));
     this.build();
   }
@@ -48,6 +50,12 @@ export class Side {
     this.command = element('code', {});
     const summary = element('summary', {}, `Run ${this.name} on the command line`);
     this.lists = element('div', {}, this.details, element('details', {}, summary, this.command));
+  }
+
+  /** Takes all pictures off the page, or makes room for them again; those that have nothing leave when they are drawn. */
+  set isShown(shown) {
+    const all = Object.values(this.figures);
+    if (!shown || all.every(({ hidden }) => hidden)) for (const figure of all) figure.hidden = !shown;
   }
 
   listen(picture) {
@@ -136,6 +144,8 @@ export class Side {
       this.notes = data.notes;
       this.port = data.result.ports.find((port) => port.name === data.read.port) ?? { dropped_cells: {} };
       this.figures.queue.hidden = data.read.port === null;
+      const pool = poolOf(data.read, data.read.port);
+      this.pool = pool && { ...data.result.pools.find((one) => one.switch === pool.of), ...pool };
       this.command.textContent = this.commandLine();
       this.old = false;
       this.dim();
@@ -159,14 +169,32 @@ export class Side {
     return this.picture.series.filter((one) => one.what === 'queue' && one.of === this.read.port && one.vc);
   }
 
-  /** Queues with their colours; those of VCs without one are added up. */
-  compose() {
-    const coloured = (one) => this.app.places.has(one.vc);
-    this.queues = this.queueSeries.filter(coloured).map((one) => ({ ...one, average: average(one.mean), colour: this.app.colourOf(one.vc) }));
-    const rest = this.queueSeries.filter((one) => !coloured(one));
-    if (!rest.length) return;
-    const mean = rest[0].mean.map((_, k) => rest.reduce((sum, one) => sum + one.mean[k], 0));
-    this.queues.push({ vc: 'others', mean, colour: theme().others, average: average(mean) });
+  /** The mean queue in the view of each port of the pool. */
+  get portAverages() {
+    return new Map(this.portSeries.map(({ of, mean }) => [of, average(mean)]));
+  }
+
+  /** Whole queues of the ports that share a pool, that of the watched port first. */
+  get portSeries() {
+    return (this.pool?.ports ?? []).flatMap((port) => this.wholeQueueOf(port) ?? []);
+  }
+
+  wholeQueueOf(port) {
+    return this.picture.series.find((one) => one.what === 'queue' && one.of === port && !one.vc);
+  }
+
+  /** Series of a stack with the colours of what `key` names; those without one are added up. */
+  stacked(series, key, places) {
+    const isOne = (one) => places.has(one[key]);
+    const stack = series
+      .filter(isOne)
+      .map((one) => ({ ...one, average: average(one.mean), colour: this.app.colourOf(one[key], places) }));
+    const rest = series.filter((one) => !isOne(one));
+    if (rest.length) {
+      const mean = rest[0].mean.map((_, k) => rest.reduce((sum, one) => sum + one.mean[k], 0));
+      stack.push({ [key]: 'others', mean, colour: theme().others, average: average(mean) });
+    }
+    return stack;
   }
 
   /** The instants between which single cells are drawn. */
@@ -175,27 +203,33 @@ export class Side {
     return (FEW_CELLS * this.read.format.cell_bits) / link.rate;
   }
 
-  get countsBytes() {
-    return countsBytes(this.read.description, this.read.port);
-  }
-
+  /** Whether each of a few cells is drawn, which needs a queue that counts them. */
   get isClose() {
     const { from, to } = this.picture.view;
-    return this.read.port !== null && !this.read.every && !this.countsBytes && to - from < this.closeSpan;
+    const { port, every, format } = this.read;
+    return port !== null && !every && this.wholeQueueOf(port)?.unit === `${format.noun}s` && to - from < this.closeSpan;
   }
 
   draw() {
-    this.compose();
+    this.queues = this.stacked(this.queueSeries, 'vc', this.app.places);
+    this.shares = this.stacked(this.portSeries, 'of', this.app.portPlaces);
     this.caption();
     if (this.isClose) {
       const { view } = this.picture;
       this.runner.worker.postMessage({ seq: this.runner.seq, inspect: { of: this.read.port, to: view.to } });
     } else this.at = this.drawQueueOn(new CanvasPainter(this.pictures.queue, KINDS.queue.height));
-    for (const kind of ['window', 'rate', 'sequence']) {
-      const series = this.lines(kind);
-      this.figures[kind].hidden = !series.length;
-      if (series.length) this.drawLinesOn(new CanvasPainter(this.pictures[kind], KINDS[kind].height), kind);
+    for (const kind of ['pool', 'window', 'rate', 'sequence']) {
+      const shown = kind === 'pool' ? this.shares : this.lines(kind);
+      this.figures[kind].hidden = !shown.length;
+      if (shown.length) this.drawOn(new CanvasPainter(this.pictures[kind], KINDS[kind].height), kind);
     }
+  }
+
+  drawOn(painter, kind) {
+    if (kind === 'pool') this.drawPoolOn(painter);
+    else if (kind !== 'queue') this.drawLinesOn(painter, kind);
+    else if (this.isClose && this.cells) this.drawCellsOn(painter);
+    else this.drawQueueOn(painter);
   }
 
   /** What sets this variant apart stands above each of its pictures. */
@@ -205,12 +239,23 @@ export class Side {
   }
 
   drawQueueOn(painter) {
-    const levels = levelsOf(this.read.description, this.read.port);
-    const most = this.app.longest;
-    const shown = levels.filter(([, cells]) => cells <= 5 * Math.max(most, 10));
-    const counts = this.picture.counts[this.read.port] ?? {};
-    const unit = this.countsBytes ? 'bytes waiting' : withNoun('cells waiting', [this.read.format]);
-    return drawQueue(painter, this.picture, this.queues, { levels: shown, counts, top: most, unit, ...theme() });
+    const { description, port, format } = this.read;
+    const total = this.wholeQueueOf(port);
+    const top = this.app.longest;
+    const levels = near(levelsOf(description, port), top);
+    const unit = `${total?.unit ?? `${format.noun}s`} waiting`;
+    return drawQueue(painter, this.picture.view, this.queues, { total, levels, counts: this.picture.counts[port], top, unit, ...theme() });
+  }
+
+  drawPoolOn(painter) {
+    const { series, view } = this.picture;
+    const [total, ...bounds] = ['pool', 'threshold'].flatMap((what) => series.filter((one) => one.what === what));
+    const top = this.app.fullest;
+    const levels = near([['pool', this.pool.buffer_places]], top);
+    const isSeen = bounds.some(({ lo }) => lo.some((value) => value <= highest(top, levels)));
+    const threshold = isSeen ? ' (dashed: threshold)' : ' (below the threshold)';
+    const unit = `${total.unit} held${bounds.length ? threshold : ''}`;
+    return drawQueue(painter, view, this.shares, { total, levels, bounds, top, unit, ...theme() });
   }
 
   /** Series of a picture with their colours. */
@@ -276,6 +321,7 @@ export class Side {
   tell() {
     if (!this.details.open || !this.result) return;
     const parts = [byVc(this.result, this.queues, this.read.format)];
+    if (this.pool) parts.push(byPort(this.shares, this.portSeries[0].unit));
     if (this.dropsHere.length) parts.push(byDrop(this.dropsHere, this.read.format));
     this.tables.replaceChildren(...parts);
   }
@@ -294,12 +340,15 @@ export class Side {
     const kinds = Object.keys(KINDS).filter((kind) => this.picture && !this.figures[kind].hidden);
     return kinds.map((kind) => {
       const painter = new SvgPainter(this.pictures[kind].clientWidth, KINDS[kind].height);
-      if (kind !== 'queue') this.drawLinesOn(painter, kind);
-      else if (this.isClose && this.cells) this.drawCellsOn(painter);
-      else this.drawQueueOn(painter);
+      this.drawOn(painter, kind);
       return { canvas: this.pictures[kind], caption: this.captions[kind].textContent, painter };
     });
   }
+}
+
+/** Levels that are not so far above the longest queue that it could not be seen. */
+function near(levels, longest) {
+  return levels.filter(([, places]) => places <= 5 * Math.max(longest, 10));
 }
 
 function average(values) {

@@ -13,7 +13,12 @@ const MOST_LISTED = 1000;
 export class View {
   /** The longest queue of all variants, so that they have one scale. */
   get longest() {
-    return Math.max(...this.shown.map(({ port }) => port?.max_queue_bytes ?? port?.max_queue_cells ?? 0));
+    return Math.max(...this.shown.map(({ port }) => port?.max_queue_places ?? port?.max_queue_bytes ?? port?.max_queue_cells ?? 0));
+  }
+
+  /** The most that a pool held in any variant. */
+  get fullest() {
+    return Math.max(0, ...this.shown.map(({ pool }) => pool?.max_used_places ?? 0));
   }
 
   get view() {
@@ -151,24 +156,33 @@ export class View {
     $('network').classList.toggle('old', old);
   }
 
-  /** Colours of the VCs, and of the reasons of drops, in all pictures. */
+  /** Colours of the VCs, of the reasons of drops, and of the ports of a pool. */
   legend() {
     const swatch = (colour) => {
       const made = element('span', { class: 'swatch' });
       made.style.background = colour;
       return made;
     };
-    const items = [...this.places.keys()].map((vc) => {
-      const button = element('button', { 'aria-pressed': String(this.state.vc === vc), title: `follow ${vc}` }, swatch(this.colourOf(vc)), vc);
-      button.onclick = () => this.choose(vc);
+    const chooser = (name, colour, attributes, act) => {
+      const button = element('button', attributes, swatch(colour), name);
+      button.onclick = act;
       return element('li', {}, button);
-    });
+    };
     const sides = this.ready;
     const { others, reasons } = theme();
-    if (sides.some((side) => side.averages.size > this.places.size)) items.push(element('li', {}, swatch(others), 'others'));
+    const rest = (averagesOf, places) =>
+      sides.some((side) => averagesOf(side).size > places.size) ? [element('li', {}, swatch(others), 'others')] : [];
+    const vcs = [...this.places.keys()].map((vc) => {
+      const pressed = String(this.state.vc === vc);
+      return chooser(vc, this.colourOf(vc), { 'aria-pressed': pressed, title: `follow ${vc}` }, () => this.choose(vc));
+    });
     const found = new Set(sides.flatMap((side) => Object.keys(side.picture.counts[side.read.port] ?? {})));
-    items.push(...[...found].map((reason) => element('li', {}, swatch(reasons[reason]), reason === 'any' ? 'dropped' : `dropped: ${reason}`)));
-    $('legend').replaceChildren(...items);
+    const drops = [...found].map((reason) => element('li', {}, swatch(reasons[reason]), reason === 'any' ? 'dropped' : `dropped: ${reason}`));
+    $('legend').replaceChildren(...vcs, ...rest((side) => side.averages, this.places), ...drops);
+    const ports = [...this.portPlaces.keys()].map((port) =>
+      chooser(port, this.colourOf(port, this.portPlaces), { title: `show the queue of ${port}` }, () => this.pick(port)),
+    );
+    $('ports').replaceChildren(...ports, ...rest((side) => side.portAverages, this.portPlaces));
   }
 
   /** A sentence on a dropped cell, or none. */

@@ -54,18 +54,18 @@ async function run({ seq, request, watch }) {
   const every = coarseness(read.description);
   for (const how of every === null ? ['change'] : ['interval', 'envelope']) {
     const interval = every === null ? null : Math.ceil(every * read.format.ticks_per_second);
-    const probes = probesOf(read.scenario, port, watch.vc, interval, how);
+    const probes = probesOf(read, port, watch.vc, interval, how);
     engine.ask('open', { ...request, probes });
     const found = await recorded(seq);
     if (!found) return;
-    const { totals, vcs, ports } = found.result;
+    const { totals, vcs, ports, pools } = found.result;
     const stated = 'tie_order' in read.tree || request.overrides.some(([path]) => path === 'tie_order');
     kept = found;
     self.postMessage({
       seq: looking.seq,
       ...picture(looking.view),
       read: { ...read, port, every, how },
-      result: { totals, vcs, ports },
+      result: { totals, vcs, ports, pools },
       notes: [...read.description.notes, ...notesOf(found.result, stated)],
       engine_ms: performance.now() - began,
       points: found.points,
@@ -160,8 +160,8 @@ async function recorded(seq) {
 }
 
 /** Keeps points of a series: its values, or those of an envelope by their statistic. */
-function keep(found, { what, of, vc, unit, statistic }, time, value) {
-  const name = `${what} ${of} ${vc ?? ''}`;
+function keep(found, { what, of, vc, class: service, unit, statistic }, time, value) {
+  const name = `${what} ${of} ${vc ?? ''} ${service ?? ''}`;
   if (!found.series.has(name)) found.series.set(name, { what, of, vc, unit, parts: {} });
   const part = (found.series.get(name).parts[statistic ?? 'value'] ??= { time: new Column(), value: new Column() });
   part.time.add(time);
