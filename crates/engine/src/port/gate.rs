@@ -9,7 +9,6 @@
 use super::drop::{Arriving, AskedRuns, Decision, DropRule, Needs, Policy, PoolView, QueueView};
 use super::limits::Limits;
 use super::police::{PoliceRule, Policer, Ruling};
-use crate::ground::format::Format;
 use crate::ground::place::Place;
 use crate::ground::rng::Stream;
 use crate::ground::units::{Ratio, Time};
@@ -82,7 +81,7 @@ pub enum Counted {
     /// Cells, each of so many places.
     Cells(u64),
     /// Places, as the cells differ.
-    Places,
+    Places(Place),
 }
 
 /// What the gate decides about an arriving cell.
@@ -157,7 +156,7 @@ impl Gate {
         Gate {
             buffer: buffer.map_or(u64::MAX, |k| match counted {
                 Counted::Cells(of_each) => k / of_each,
-                Counted::Places => k,
+                Counted::Places(_) => k,
             }),
             counted,
             counts_bytes: counted != Counted::Cells(1),
@@ -212,7 +211,7 @@ impl Gate {
                 let refusal = self.policy.smallest_refusal();
                 Limits::new(self.room(0), refusal.div_ceil(of_each))
             }
-            Counted::Cells(_) | Counted::Places => Limits::new(0, 0),
+            Counted::Cells(_) | Counted::Places(_) => Limits::new(0, 0),
         }
     }
 
@@ -334,8 +333,7 @@ impl Gate {
         }
         let eom = run.first_ends_frame();
         let places = match self.counted {
-            Counted::Places if POOL => self.share().place.of(run.cell.bytes()),
-            Counted::Places if BYTES => Format::ETHERNET.places(run.cell.bytes()),
+            Counted::Places(place) if BYTES || POOL => place.of(run.cell.bytes()),
             Counted::Cells(of_each) if BYTES => of_each,
             _ => 1,
         };
@@ -499,7 +497,7 @@ impl Gate {
 
     /// Whether the kernel must count places.
     pub fn counts_places(&self) -> bool {
-        matches!(self.counted, Counted::Places)
+        matches!(self.counted, Counted::Places(_))
     }
 
     /// The average queue the policy decides by, places, if it keeps one.
@@ -542,7 +540,7 @@ impl Counted {
     fn of_each(self) -> u64 {
         match self {
             Counted::Cells(of_each) => of_each,
-            Counted::Places => 1,
+            Counted::Places(_) => 1,
         }
     }
 }

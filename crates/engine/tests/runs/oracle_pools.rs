@@ -385,6 +385,92 @@ fn memory_cells_are_rounded_down_in_the_pool_and_up_for_reserves() {
     );
 }
 
+/// Packets of 1538 and 84 bytes on the line take 8 memory cells and 1. The port has one input, and no
+/// cell waits there, so it takes no part in the pool; its policy counts memory cells all the same.
+#[test]
+fn a_port_outside_the_pool_counts_memory_cells_too() {
+    let policy = |most: u64| {
+        format!(
+            "{{ policy = \"program\", asked = \"cells\", program = \"if places > {most} {{ refuse }} else {{ accept }}\" }}"
+        )
+    };
+    let dropped = |most: u64| {
+        let text = format!(
+            r#"
+            duration = "2 ms"
+            format = "ethernet"
+            host = [{{ name = "a" }}, {{ name = "b" }}]
+            switch = [{{ name = "s", pool = {{ buffer = "200 kB", cell = "200 bytes" }}, ubr = {{ drop = {} }} }}]
+            link = [
+                {{ from = "a", to = "s", rate = "1 Gbps" }}, {{ from = "s", to = "b", rate = "40 Gbps" }},
+            ]
+            vc = [
+                {{ name = "long", from = "a", to = "b", traffic = {{ kind = "udp", datagram_size = "1472 bytes", rate = "100 Mbps" }} }},
+                {{ name = "short", from = "a", to = "b", traffic = {{ kind = "udp", datagram_size = "18 bytes", rate = "20 Mbps" }} }},
+            ]
+            "#,
+            policy(most)
+        );
+        let net = read_toml(&text, "outside", &[]).expect("it reads");
+        let found = agreed(&net);
+        assert!(found.pools[0].ports.is_empty());
+        let dropped = |name: &str| {
+            let vc = found.vcs.iter().find(|vc| vc.name == name).expect("a VC");
+            (vc.cells_dropped > 0, vc.cells_dropped == vc.cells_sent)
+        };
+        [dropped("long"), dropped("short")]
+    };
+    assert_eq!(dropped(8), [(false, false), (false, false)]);
+    assert_eq!(dropped(7), [(true, true), (false, false)]);
+    assert_eq!(dropped(0), [(true, true), (true, true)]);
+}
+
+/// A buffer of a time is rounded down to memory cells: 2.1 s at 8 kb/s are 2100 bytes, 10 cells of 200.
+#[test]
+fn a_buffer_of_a_time_is_in_memory_cells() {
+    let pool = "{ buffer = \"100 kB\", cell = \"200 bytes\" }";
+    let net = slow_links(pool, "{ buffer = \"2100 ms\" }", 128, &[0, 100], "");
+    let found = agreed(&net);
+    let port = found
+        .ports
+        .iter()
+        .find(|port| port.can_queue)
+        .expect("a port");
+    assert_eq!(port.classes[0].buffer_places, Some(10));
+    assert_eq!(port.max_queue_places, Some(10));
+}
+
+/// A policy with a threshold that was not reached did not refuse.
+#[test]
+fn a_traced_refusal_has_the_limit_that_it_reached() {
+    let limit = |epd: u64, alpha: &str| {
+        let text = format!(
+            r#"
+            duration = "2 ms"
+            format = "ethernet"
+            host = [{{ name = "a", count = 3 }}, {{ name = "b" }}]
+            switch = [{{
+                name = "s", pool = {{ buffer = "1000 cells" }},
+                ubr = {{ alpha = "{alpha}", drop = {{ policy = "epd", threshold = "{epd} cells" }} }},
+            }}]
+            link = [
+                {{ from = "a", to = "s", rate = "10 Gbps" }}, {{ from = "s", to = "b", rate = "1 Gbps" }},
+            ]
+            vc = [{{ from = "a", to = "b", traffic = {{ kind = "udp", datagram_size = "1472 bytes", rate = "3 Gbps" }} }}]
+            probe = [{{ what = "trace", of = "vc1" }}]
+            "#
+        );
+        let net = read_toml(&text, "limits", &[]).expect("it reads");
+        let found = agreed(&net);
+        let drop = found.trace.first().expect("a drop");
+        (drop.threshold_cells, drop.dynamic_threshold_places)
+    };
+    let (reached, dynamic) = limit(900, "1/16");
+    assert!(reached.is_some() && reached == dynamic);
+    let (reached, dynamic) = limit(20, "1/16");
+    assert!(reached == Some(20.0) && dynamic > reached);
+}
+
 /// Both sources send a packet at each of 30 instants. The first packets find the ports idle. Then both
 /// ports fight for the only place until one of them has it.
 #[test]

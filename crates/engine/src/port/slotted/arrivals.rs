@@ -278,7 +278,14 @@ impl Slotted {
         let threshold = alpha.map(|alpha| dynamic_threshold(reserve, alpha, free));
         let room = (gate.places_of(found.waiting).max(reserve) + free) as f64;
         snapshot.threshold = match reason {
-            DropReason::Policy => snapshot.threshold.or(threshold),
+            // A policy that refuses above a threshold did not, if the queue is not above it.
+            DropReason::Policy => {
+                let x = gate.places_of(found.waiting) as f64;
+                snapshot
+                    .threshold
+                    .filter(|&of_policy| x > of_policy)
+                    .or(threshold)
+            }
             DropReason::Full => snapshot.threshold.map(|k| k.min(room)),
             _ => snapshot.threshold,
         };

@@ -170,12 +170,13 @@ impl Blueprint<'_> {
             .stream(&self.net.scenario.links[link].name, &purpose);
         let end = Time::ZERO + self.net.scenario.duration;
         let most = self.cell_ticks(link).fit_after(end);
+        let place = self.net.topology.place(self.net.scenario, link);
         let mut gate = Gate::new(
             queue.k,
             queue
                 .places
                 .of_each()
-                .map_or(Counted::Places, Counted::Cells),
+                .map_or(Counted::Places(place), Counted::Cells),
             most,
             policer,
             policy,
@@ -184,7 +185,7 @@ impl Blueprint<'_> {
         );
         if port.shared().is_some() {
             gate.take_part(Share {
-                place: self.net.topology.place(self.net.scenario, link),
+                place,
                 reserve: queue.reserved(),
                 alpha: queue.alpha,
             });

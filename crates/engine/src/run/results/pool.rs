@@ -40,7 +40,7 @@ pub struct PoolPortResult {
     pub tied_refusals: u64,
 }
 
-/// Returns the results of all pools in which a port takes part, in the order of the switches.
+/// Returns the results of all pools, in the order of the switches.
 pub(super) fn all(scenario: &Scenario, topology: &Topology, tally: &Tally) -> Vec<PoolResult> {
     let pool = |counts: &PoolTally| {
         let terms = topology.pools[counts.switch].as_ref().expect("a pool");

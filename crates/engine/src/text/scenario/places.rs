@@ -30,7 +30,11 @@ pub(crate) fn check(network: &Network<'_>, report: &mut Report) {
                 let limit = topology.queue(scenario, link, **class).buffer;
                 limit.is_some_and(|size| size.unit() == unit)
             };
-            if queue.buffer.is_some_and(|size| size.unit() != unit) {
+            let in_memory = topology.memory_cell(scenario, link).is_some();
+            let fits = |size: Size| {
+                size.unit() == unit || (in_memory && matches!(size, Size::Time { .. }))
+            };
+            if queue.buffer.is_some_and(|size| !fits(size)) {
                 let other = topology.classes[link].iter().find(other);
                 let other = match pooled {
                     true => "the pool",

@@ -192,7 +192,7 @@ fn of_switch(network: &Network<'_>, switch: usize, pool: &Pool, path: &str, repo
             "is less than a memory cell".into(),
             "at least `cell`".into(),
         );
-    } else if terms.reserved > terms.places {
+    } else if terms.reserved > terms.places && reserves_fit(network, switch, pool) {
         report.add_once(
             &format!("{path}.pool"),
             format!(
@@ -204,6 +204,21 @@ fn of_switch(network: &Network<'_>, switch: usize, pool: &Pool, path: &str, repo
             "a larger `buffer`, or smaller reserves".into(),
         );
     }
+}
+
+/// Whether the reserves of all ports of `switch` are in the unit of its `pool`, so that they add up.
+fn reserves_fit(network: &Network<'_>, switch: usize, pool: &Pool) -> bool {
+    let (scenario, topology) = (network.scenario, network.topology);
+    let links = (0..scenario.links.len()).filter(|&link| topology.switch_of[link] == Some(switch));
+    let mut queues = links.flat_map(|link| {
+        let classes = topology.classes[link].iter();
+        classes.map(move |&class| topology.queue(scenario, link, class))
+    });
+    queues.all(|queue| {
+        queue
+            .reserve
+            .is_none_or(|reserve| reserve.unit() == pool.buffer.unit())
+    })
 }
 
 /// Reports what the queue of `class` at the port of `link` cannot have with a pool.

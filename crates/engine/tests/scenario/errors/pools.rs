@@ -176,6 +176,11 @@ fn a_pool_has_one_unit() {
         problem("switch.s.ubr.buffer", "\"5 kB\""),
         "switch[0].ubr.buffer: counts bytes, but the pool at s->a1 counts cells | the unit of the pool, or \"unlimited\""
     );
+    // A sum of two units says nothing.
+    assert_eq!(
+        problem("switch.s.ubr.reserve", "\"5 kB\"").lines().count(),
+        1
+    );
     let drop = "{ policy = \"epd\", threshold = \"9 kB\" }";
     assert!(problem("switch.s.ubr.drop", drop).contains("is in bytes, but the queue counts cells"));
     assert!(in_aal5("switch.s.pool.buffer", "\"5 kB\"").starts_with("switch[0].pool.buffer: "));

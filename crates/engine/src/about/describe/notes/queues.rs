@@ -154,11 +154,21 @@ pub(super) fn unused_pools(net: &Resolved<'_>) -> Vec<String> {
     let pools = net.scenario.switches.iter().zip(&net.topology.pools);
     let unused = pools.filter(|(_, pool)| pool.as_ref().is_some_and(|p| p.links.is_empty()));
     let noun = net.scenario.format.noun();
+    let comes = |name: &str| {
+        let links = net.scenario.links.iter().enumerate();
+        let mut ports = links.filter(|(_, link)| link.from == name);
+        ports.any(|(link, _)| !net.topology.used_classes(net.scenario, link).is_empty())
+    };
     let note = |(switch, _): (&Switch, _)| {
+        let name = &switch.name;
+        if !comes(name) {
+            return format!(
+                "the pool of {name} has no effect, because no {noun} comes to its ports"
+            );
+        }
         format!(
-            "the pool of {} has no effect, because no {noun} can wait at its ports: each has one input, whose {noun}s arrive no faster than they leave; \
-             add inputs or use a slower link",
-            switch.name
+            "the pool of {name} has no effect, because no {noun} can wait at its ports: each has one input, whose {noun}s arrive no faster than they leave; \
+             add inputs or use a slower link"
         )
     };
     unused.map(note).collect()
@@ -336,6 +346,15 @@ mod tests {
         let note = "the pool of s has no effect, because no cell can wait at its ports: each has one input, whose cells arrive no faster than they leave; \
                     add inputs or use a slower link";
         assert_eq!(notes_of(text), [note]);
+        let text = text
+            .replace(r#"{ name = "a""#, r#"{ name = "c" }, { name = "a""#)
+            .replace(
+                "link = [",
+                r#"link = [{ from = "a", to = "c", rate = "10 Mbps" },"#,
+            )
+            .replace(r#"to = "b", traffic"#, r#"to = "c", traffic"#);
+        let note = "the pool of s has no effect, because no cell comes to its ports";
+        assert!(notes_of(&text).iter().any(|found| found == note));
     }
 
     #[test]

@@ -41,11 +41,15 @@ pub(super) fn small_windows(
 }
 
 /// Notes that no buffer limits a queue, since the windows of the TCPs are smaller than every buffer
-/// where their data can wait. Names the port that they come nearest to filling.
+/// where their data can wait. Names the port that they come nearest to filling. Of a pool, other queues
+/// may leave less than a buffer.
 pub(super) fn bounded_queues(net: &Resolved<'_>) -> Option<String> {
     let scenario = net.scenario;
     let mut bounded: Vec<(f64, usize, [u64; 2])> = Vec::new();
     for (link, port) in net.ports().filter(|(_, port)| port.can_queue) {
+        if port.shared().is_some() {
+            return None;
+        }
         for &class in &net.topology.classes[link] {
             let queue = port.queue(class);
             let windows = windows_at(net, link, class)?;
@@ -275,6 +279,9 @@ mod tests {
         assert_eq!(notes("4992 cells", "", &[high]), bounded(2816));
         let udp = ("vc.vc7.traffic", "udp");
         assert_eq!(notes("4992 cells", "", &[udp]), none);
+        // Other queues of a pool may leave less.
+        let pool = ("switch.s.pool", "{ buffer = \"9000 cells\" }");
+        assert_eq!(notes("4992 cells", "", &[pool]), none);
     }
 
     #[test]
