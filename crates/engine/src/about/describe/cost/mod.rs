@@ -181,10 +181,8 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
         let vc = &scenario.vcs[index];
         let flow = |kind| &topology.flows[topology.flow(index, kind).index()];
         let (there, back) = (flow(FlowKind::Data), flow(FlowKind::Ack));
-        let share = there
-            .path
-            .iter()
-            .map(|&l| shares[l].carried[usize::from(demand.yields)]);
+        let carried = |link: usize| shares[link].carried[usize::from(demand.yields)];
+        let share = there.path.iter().map(|&link| carried(link));
         let share = share.fold(1.0, f64::min);
         let sent = if demand.yields {
             demand.frames * share
@@ -209,7 +207,8 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
         }
         hops += there.path.len() + back.path.len();
         let cells = f64::from(demand.size.cells());
-        let of_data = demand.frames * share * demand.survives * cells;
+        let asked = demand.frames * demand.survives * cells;
+        let of_data = asked * share;
         let ack = format.ack(0);
         let of_acks = acks * f64::from(ack.cells());
         let mut rm_cells = 0.0;
@@ -231,13 +230,22 @@ fn of_demands(net: &Resolved<'_>, demands: &[Demand]) -> Expected {
         });
         found.cpu_s += at_gates.sum::<f64>() * sent * cells;
         let with = |other: f64| if both { other } else { 0.0 };
-        for (path, size, cells) in [
-            (&there.path, demand.size, of_data + with(of_acks) + rm_cells),
-            (&back.path, ack, of_acks + with(of_data) + rm_cells),
+        // Cells of sources that do not yield go as far as the first link that cannot carry them.
+        let lost = if demand.yields { 0.0 } else { asked };
+        for (path, size, cells, lost) in [
+            (
+                &there.path,
+                demand.size,
+                of_data + with(of_acks) + rm_cells,
+                lost,
+            ),
+            (&back.path, ack, of_acks + with(of_data) + rm_cells, 0.0),
         ] {
-            let (mut slowest, mut stations) = (f64::INFINITY, 0);
+            let (mut slowest, mut stations, mut left) = (f64::INFINITY, 0, 1.0_f64);
             for &link in path {
                 let rate = scenario.mean_rate(link);
+                left = left.min(carried(link));
+                let cells = cells + lost * (left - share).max(0.0);
                 let cells = cells.min(seconds * rate / size.cell_bits());
                 found.cells += cells;
                 if is_station(link) {
