@@ -76,6 +76,20 @@ def test_queues_and_what_is_in_use_are_within_the_stated_distance_of_the_formula
     assert low == pytest.approx([0.8, 11.1], abs=0.05) and high == pytest.approx([11.1, 66.7], abs=0.05)
 
 
+def test_the_table_of_bursts_is_what_runs_lose() -> None:
+    found = re.search(r"^\| alpha \| (.*) \|\n\|[-|]+\|\n\| lost of 480 \| (.*) \|$", PAGE, re.M)
+    assert found
+    alphas, stated = (row.split(" | ") for row in found.groups())
+    assert len(alphas) == 9
+    scenario = cy.examples.scenario("incast-shared")
+    for alpha, lost in zip(alphas, stated, strict=True):
+        run = scenario.with_values({"switch.tor.ubr.alpha": alpha}).run().only
+        assert run.ports["tor->receiver"].refusals == int(lost)
+    runs = scenario.with_values({"switch.tor.ubr.alpha": 64}).run(replications=20)
+    mean = sum(run.ports["tor->receiver"].refusals for run in runs) / 20
+    assert f"alpha = 64 loses {mean} packets on average" in PAGE
+
+
 @pytest.mark.parametrize(("alpha", "refused"), [(1, 501), (64, 45)])
 def test_a_burst_is_refused_where_the_page_says(alpha: int, refused: int) -> None:
     scenario = cy.examples.scenario("incast-shared")
