@@ -142,7 +142,7 @@ function stepsOf(values, at, view) {
   return points;
 }
 
-/** Pieces of a line from the least to the largest value of each pixel; there is none where even the least is above `most`. */
+/** Pieces of a line from the least to the largest value of each pixel, cut when even the least is above `most`. */
 export function piecesOf({ lo, hi }, at, view, most) {
   const pieces = [];
   for (let k = 0; k < view.n; k++) {
