@@ -23,7 +23,7 @@ VERDICTS: tuple[Verdict, ...] = (accept, tag, refuse, refuse_cell, push_out_cell
 #: Names with their own value.
 KNOWN = (
     *("X", "Y", "N", "K", "MCR", "PCR", "SCR", "CDVT", "MBS", "has_contract"),
-    *("CLP", "begins", "ends", "lost", "idle", "now", "cell_time", "length", "places"),
+    *("CLP", "begins", "ends", "lost", "idle", "free", "pool", "reserve", "now", "cell_time", "length", "places"),
 )
 
 #: Names that are 0 or 1, or false or true.
