@@ -60,7 +60,7 @@ Everything that a scenario can name. {GENERATED}; `cellyard components NAME` pri
 | values | meaning |
 |---|---|
 | "1 ns" to "5 s" | a string with a number and any unit of its kind, see below |
-| number | with at most {{decimals}} decimals if nothing else is said |
+| number | with at most {{decimals}} decimals if nothing else is said, or a ratio, "1/3" |
 | cells or fraction | a queue length: cells such as "800 cells", or a fraction of the buffer from 0 to 1 |
 | name | {{name}} |
 | program | [a program](programs.md) of {{program}} |
@@ -256,7 +256,7 @@ def values(kind: Registry, allowed: str) -> str:
     for article in ("an integer", "a number"):
         if allowed.startswith(f"{article} from "):
             allowed = allowed.removeprefix(article[: article.index(" ") + 1]).replace(" from ", ", ", 1)
-    return allowed.partition("; units:")[0].removesuffix(f" with at most {DECIMALS} decimals")
+    return allowed.partition("; units:")[0].partition(f" with at most {DECIMALS} decimals")[0]
 
 
 def bullet(choice: Registry) -> str:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import cellyard as cy
 import pytest
-from conftest import ROOT
+from conftest import ROOT, Cli
 
 PAGE = (ROOT / "docs/alpha.md").read_text(encoding="utf-8")
 
@@ -74,6 +74,20 @@ def test_queues_and_what_is_in_use_are_within_the_stated_distance_of_the_formula
     free = {(row[0], row[1]): 100 - float(row[5]) / 10 for row in rows}
     low, high = (sorted(free[alpha, ports] for ports in ("1", "16")) for alpha in ("8", "1/2"))
     assert low == pytest.approx([0.8, 11.1], abs=0.05) and high == pytest.approx([11.1, 66.7], abs=0.05)
+
+
+def test_run_prints_what_a_pool_held_in_its_places(cli: Cli) -> None:
+    memory = "switch.tor.pool={ buffer = '300 kB', cell = '208 bytes' }"
+    shown = cli("run", ROOT / "examples/incast-shared.toml", "--set", memory).stdout
+    (head, values) = re.findall(r"^(?:pool|tor) {2,}.*$", shown, re.M)
+    run = cy.examples.scenario("incast-shared", overrides=[memory.partition("=")[::2]]).run().only
+    pool = run.pools["tor"]
+    assert re.split(r" {2,}", head) == ["pool", "place", "buffer", "reserved", "max_used", "mean_used", "tied_refusals"]
+    assert re.split(r" {2,}", values)[:5] == ["tor", "memory cell", "1442", "0", str(pool.max_used_places)]
+    port = run.ports["tor->busy"]
+    assert port.max_queue_places == 8 * port.max_queue_cells > 700
+    (row,) = re.findall(r"^tor->busy {2,}.*$", shown.partition("data packets dropped")[0], re.M)
+    assert str(port.max_queue_places) in row.split()
 
 
 def test_the_table_of_bursts_is_what_runs_lose() -> None:

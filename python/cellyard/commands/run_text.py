@@ -322,6 +322,8 @@ def _single_run(run: Mapping[str, Any], *, contracts: bool, fair_shares: bool, n
         parts += _ports(ports)
         if run["measured_s"] < run["duration_s"]:
             parts.append(_measured_ports(ports))
+    if pools := [pool for pool in run.get("pools", ()) if pool["ports"]]:
+        parts.append(_pools(pools))
     parts += _end_systems(run["vcs"])
     parts += _drops([run], [], noun)
     if len(run["classes"]) > 1:
@@ -425,7 +427,8 @@ def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
     # efficiency.
     of_frames = ["efficiency"] if any(port["efficiency"] is not None for port in ports) else []
     of_ties = ["tied_refusals"] if any(port.get("tied_refusals") for port in ports) else []
-    measures = ["max_queue", "mean_queue", "utilisation"]
+    of_places = ["max_queue_places"] if any(port.get("max_queue_places") for port in ports) else []
+    measures = ["max_queue", *of_places, "mean_queue", "utilisation"]
     means = ["mean_rate_mbps"] if any(port.get("mean_rate_mbps") for port in ports) else []
     head = ["port", "rate_mbps", *means, "sent_cells", *reasons, *of_ties, *measures, *of_frames]
     rows = [
@@ -437,6 +440,7 @@ def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
             *port["dropped_cells"].values(),
             *(port.get(name) for name in of_ties),
             port["max_queue_cells"],
+            *(port[name] for name in of_places),
             port["mean_queue_cells"],
             port["utilisation"],
             *(port[name] for name in of_frames),
@@ -444,6 +448,21 @@ def _port_table(ports: Sequence[Mapping[str, Any]]) -> str:
         for port in ports
     ]
     return str(Table.from_rows(head, rows, keys=1))
+
+
+def _pools(pools: Sequence[Mapping[str, Any]]) -> str:
+    """What each pool holds at most and in the mean, in its places."""
+    head = ["pool", "place", "buffer", "reserved", "max_used", "mean_used", "tied_refusals"]
+    rows = [
+        [
+            pool["switch"],
+            pool["place"],
+            *(pool[f"{name}_places"] for name in ("buffer", "reserved", "max_used", "mean_used")),
+            sum(port["tied_refusals"] for port in pool["ports"]),
+        ]
+        for pool in pools
+    ]
+    return str(Table.from_rows(head, rows, keys=2))
 
 
 def _measured_ports(ports: Sequence[Mapping[str, Any]]) -> str:

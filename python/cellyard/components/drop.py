@@ -70,8 +70,8 @@ class SelectiveDrop(Component, policy="selective-drop"):
     Fields:
         r: R, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default:
             ``0.9``.
-        z: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals.
-            Default: ``0.8``.
+        z: Z, cutoff of the load ratio Y_i N_a / X. Allowed: a number from 0 to 1000 with at most 6 decimals, or a
+            ratio, "1/3". Default: ``0.8``.
     """
 
     r: str | float = 0.9
@@ -90,7 +90,8 @@ class Fba(Component, policy="fba"):
     Fields:
         r: R, threshold; at most K. Allowed: cells, "800 cells", or a fraction of the buffer from 0 to 1. Default:
             ``0.9``.
-        z: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals. Default: ``0.8``.
+        z: Z, linear scale factor. Allowed: a number from 0 to 1000 with at most 6 decimals, or a ratio, "1/3".
+            Default: ``0.8``.
         k_fba: K_f, used as K in this formula; at least R. Allowed: "0 cells" to "1000000000 cells"; units: cells,
             cell. Default: K.
     """
@@ -199,9 +200,10 @@ class Dfba(Component, policy="dfba"):
             the buffer from 0 to 1. Default: ``500 cells``.
         high: H, queue from which no frame is accepted; at most K. Allowed: cells, "800 cells", or a fraction of the
             buffer from 0 to 1. Default: ``1000 cells``.
-        z: Z, scale of the drop probability. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``1``.
+        z: Z, scale of the drop probability. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio,
+            "1/3". Default: ``1``.
         alpha: alpha, weight of the VC's excess; the load has weight 1 - alpha. Allowed: a number from 0 to 1 with
-            at most 6 decimals. Default: ``0.5``.
+            at most 6 decimals, or a ratio, "1/3". Default: ``0.5``.
     """
 
     low: str | float = "500 cells"
@@ -224,9 +226,9 @@ class AtmRed(Component, policy="atm-red"):
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
-            decimals. Default: ``0.002``.
+            decimals, or a ratio, "1/3". Default: ``0.002``.
         max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
-            from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+            from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.02``.
         min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
             fraction of the buffer from 0 to 1. Default: ``0.25``.
         max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a
@@ -264,9 +266,9 @@ class CellRed(Component, policy="cell-red"):
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
-            decimals. Default: ``0.002``.
+            decimals, or a ratio, "1/3". Default: ``0.002``.
         max_p: max_p, probability just below max_th for all cells of a segment together; above 0. Allowed: a number
-            from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+            from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.02``.
         min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
             fraction of the buffer from 0 to 1. Default: ``0.25``.
         max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a
@@ -302,9 +304,9 @@ class PacketRed(Component, policy="packet-red"):
 
     Fields:
         w_q: w_q, weight of the newest X in the average; above 0. Allowed: a number from 0 to 1 with at most 6
-            decimals. Default: ``0.002``.
+            decimals, or a ratio, "1/3". Default: ``0.002``.
         max_p: max_p, probability just below max_th for a frame of a VC with an equal share of the queue; above 0.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.02``.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.02``.
         min_th: min_th, average queue at which random drops begin; below max_th. Allowed: cells, "800 cells", or a
             fraction of the buffer from 0 to 1. Default: ``0.25``.
         max_th: max_th, average queue from which everything is dropped; at most K. Allowed: cells, "800 cells", or a

@@ -25,17 +25,18 @@ class Erica(Component, kind="erica"):
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
-            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+            0. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.9``.
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the previous interval may be given again.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.1``.
         max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
             Default: ``true``.
         load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
-            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default:
+            ``0``.
         active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
-            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0``.
     """
 
     target: float | str = 0.9
@@ -60,22 +61,23 @@ class EricaPlus(Component, kind="erica-plus"):
     Fields:
         t0: T0, target queueing delay; above 0. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default:
             ``500 us``.
-        a: a, shape of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals.
-            Default: ``1.15``.
+        a: a, shape of the target above T0; above 1. Allowed: a number from 1 to 1000 with at most 6 decimals, or a
+            ratio, "1/3". Default: ``1.15``.
         b: b, shape of the target below T0; an empty queue has a target of b times the capacity; above 1. Allowed: a
-            number from 1 to 1000 with at most 6 decimals. Default: ``1.05``.
+            number from 1 to 1000 with at most 6 decimals, or a ratio, "1/3". Default: ``1.05``.
         qdlf: QDLF, smallest fraction of the capacity that is left for new cells. Allowed: a number from 0 to 1 with
-            at most 6 decimals. Default: ``0.5``.
+            at most 6 decimals, or a ratio, "1/3". Default: ``0.5``.
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the previous interval may be given again.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.1``.
         max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
             Default: ``true``.
         load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
-            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default:
+            ``0``.
         active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
-            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0``.
     """
 
     t0: str = "500 us"
@@ -102,17 +104,18 @@ class EricaMcr(Component, kind="erica-mcr"):
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
-            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+            0. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.9``.
         interval: Averaging interval; the first one begins at 0. Allowed: "1 us" to "100000 s"; units: s, ms, us,
             ns, ticks. Default: ``1 ms``.
         delta: delta, overload up to which the largest allocation of the previous interval may be given again.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.1``.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.1``.
         max_alloc_previous: Whether the largest allocation of the previous interval may be given again at all.
             Default: ``true``.
         load_decay: Weight of older values in the exponential averages of input and target, whose ratio is the load
-            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            factor; below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default:
+            ``0``.
         active_decay: Factor by which the weight of a silent VC in the number of active VCs decays per interval;
-            below 1. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0``.
+            below 1. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0``.
     """
 
     target: float | str = 0.9
@@ -181,7 +184,7 @@ class OracleRate(Component, kind="oracle-rate"):
 
     Fields:
         target: U, target utilisation: fraction of the link rate that ABR and the classes above it should use; above
-            0. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.9``.
+            0. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.9``.
     """
 
     target: float | str = 0.9

@@ -197,7 +197,7 @@ class Link(Component):
         lose_frames: Data frames to lose, numbered from 0 as they enter the link; retransmissions count. Allowed: a
             list, each an integer from 0 to 9223372036854775807. Default: ``none``.
         lose_probability: Probability that a data frame is lost. Allowed: a number from 0 to 1 with at most 12
-            decimals. Default: ``0``.
+            decimals, or a ratio, "1/3". Default: ``0``.
         scheduler: Scheduler of this port. Default: the switch's.
         cbr: Queue of class cbr. Default: the switch's.
         vbr: Queue of class vbr. Default: the switch's.
@@ -349,13 +349,14 @@ class Abr(Component):
         trm: Trm, longest time between forward RM cells, if the source has sent at least two cells since the last.
             Allowed: "1 ns" to "100 s"; units: s, ms, us, ns, ticks. Default: ``100 ms``.
         rif: RIF, rate increase factor: fraction of the PCR by which the rate may grow per RM cell. Allowed: a
-            number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+            number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.0625``.
         rdf: RDF, rate decrease factor: fraction of ACR by which ACR falls per RM cell with CI = 1. Allowed: a
-            number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+            number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: ``0.0625``.
         adtf: ADTF, time without forward RM cells after which ACR falls to ICR. Allowed: "1 ns" to "100000 s";
             units: s, ms, us, ns, ticks. Default: ``500 ms``.
         cdf: CDF, cutoff decrease factor: fraction of ACR by which ACR falls per forward RM cell while CRM of them
-            are unanswered. Allowed: a number from 0 to 1 with at most 6 decimals. Default: ``0.0625``.
+            are unanswered. Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default:
+            ``0.0625``.
         crm: CRM, unanswered forward RM cells before ACR is cut. Allowed: an integer from 1 to 16777215. Default:
             tbe / nrm, rounded up.
         rates: Format of rates in RM cells. ``exact``: Exact rates. ``coded``: Rates in the 16-bit format of the
@@ -419,8 +420,8 @@ class Queue(Component):
         reserve: r: part of the pool of the switch that only this queue uses, at each port. Allowed: "0 cells" to
             "1000000000 cells"; units: cells, cell. Default: nothing.
         alpha: Dynamic threshold: a new frame is refused if the queue has at least alpha times the free part of the
-            pool, beyond its reserve. An integer or a ratio, "1/2", from 1/128 to 64. Allowed: a number from 0 to 64
-            with at most 6 decimals. Default: none: all of the pool that is free.
+            pool, beyond its reserve. From 1/128 to 64. Allowed: a number from 0 to 64 with at most 6 decimals, or a
+            ratio, "1/3". Default: none: all of the pool that is free.
         police: What happens to cells that violate the contract of their VC, before the drop policy decides.
             Default: none.
         drop: Drop policy: which cells and frames the queue drops. Default: ``tail-drop``.

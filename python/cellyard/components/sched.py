@@ -49,8 +49,8 @@ class GuaranteedRate(Component, kind="guaranteed-rate"):
     Fields:
         class_: The class with the guarantee. ``cbr``: Constant bit rate. ``vbr``: Variable bit rate. ``abr``:
             Available bit rate. ``gfr``: Guaranteed frame rate. ``ubr``: Unspecified bit rate. Default: ``ubr``.
-        gr: GR, guaranteed fraction of the slots. Allowed: a number from 0 to below 1 with at most 6 decimals.
-            Required.
+        gr: GR, guaranteed fraction of the slots. Allowed: a number from 0 to below 1 with at most 6 decimals, or a
+            ratio, "1/3". Required.
     """
 
     class_: Literal["cbr", "vbr", "abr", "gfr", "ubr"] = "ubr"

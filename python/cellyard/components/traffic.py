@@ -166,7 +166,7 @@ class Vbr(Component, kind="vbr"):
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
             kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
         amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: 1.
         on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Required.
         off: Length of a pause. Burst and pause together last at least as long as the burst's cells take at their
             rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Required.
@@ -193,7 +193,7 @@ class Udp(Component, kind="udp"):
         rate: Cell rate while on; at most the rate of the host's link. Allowed: "1 bps" to "1 Tbps"; units: bps,
             kbps, Mbps, Gbps, Tbps, cells/s. Default: amplitude x the rate of the host's link.
         amplitude: Cell rate while on, as a fraction above 0 of the host's link rate; use it instead of `rate`.
-            Allowed: a number from 0 to 1 with at most 6 decimals. Default: 1.
+            Allowed: a number from 0 to 1 with at most 6 decimals, or a ratio, "1/3". Default: 1.
         on: Length of a burst. Allowed: "1 ns" to "100000 s"; units: s, ms, us, ns, ticks. Default: endless.
         off: Length of a pause after a burst. Burst and pause together last at least as long as the burst's frames
             take at their rate. Allowed: "0 s" to "100000 s"; units: s, ms, us, ns, ticks. Default: ``0 s``.

@@ -37,7 +37,7 @@ pub(super) static QUEUE: &[Component] = &[Component {
             "alpha",
             decimal(0, 64),
             Derived("none: all of the pool that is free"),
-            "Dynamic threshold: a new frame is refused if the queue has at least alpha times the free part of the pool, beyond its reserve. An integer or a ratio, \"1/2\", from 1/128 to 64.",
+            "Dynamic threshold: a new frame is refused if the queue has at least alpha times the free part of the pool, beyond its reserve. From 1/128 to 64.",
         ),
         parameter(
             "police",

@@ -92,7 +92,7 @@ impl Kind {
                 decimals,
             } => {
                 let to = if *below_max { "to below" } else { "to" };
-                format!("a number from {min} {to} {max} with at most {decimals} decimals")
+                format!("a number from {min} {to} {max} with at most {decimals} decimals, or a ratio, \"1/3\"")
             }
             Kind::Threshold => {
                 let bytes = if format.is_aal5() { "" } else { " or bytes, \"64 kB\"," };

@@ -181,6 +181,9 @@ fn of_switch(network: &Network<'_>, switch: usize, pool: &Pool, path: &str, repo
         );
         return;
     }
+    if pool.cell.is_some() {
+        no_packets(&format!("{path}.pool.buffer"), report);
+    }
     let show = |places| match pool.buffer.unit() {
         Unit::Cells => show_cells(places),
         Unit::Bytes => show_bytes(places),
@@ -202,6 +205,20 @@ fn of_switch(network: &Network<'_>, switch: usize, pool: &Pool, path: &str, repo
                 show(terms.places)
             ),
             "a larger `buffer`, or smaller reserves".into(),
+        );
+    }
+}
+
+/// Reports a size in packets where a place is a memory cell, of which a packet may take several.
+fn no_packets(path: &str, report: &mut Report) {
+    if report
+        .text_at(path)
+        .is_some_and(|text| text.contains("packet"))
+    {
+        report.add_once(
+            path,
+            "counts packets, but with `cell` the pool counts memory cells".into(),
+            "memory cells, as \"2000 cells\", or bytes".into(),
         );
     }
 }
@@ -232,6 +249,11 @@ fn at_pool(network: &Network<'_>, link: usize, class: Class, path: &str, report:
                 .into(),
             "a policy that does not push out, or a switch without a pool".into(),
         );
+    }
+    if topology.memory_cell(scenario, link).is_some() {
+        for field in ["buffer", "reserve"] {
+            no_packets(&format!("{path}.{field}"), report);
+        }
     }
     let unit = topology.unit(scenario, link);
     if let Some(reserve) = queue.reserve.filter(|size| size.unit() != unit) {

@@ -93,6 +93,14 @@ impl<'t> Report<'t> {
         exact
     }
 
+    /// The text that is written at `path`, if one is.
+    pub(crate) fn text_at(&self, path: &str) -> Option<&str> {
+        match self.root.nearest(path) {
+            (node, true) => node.text(),
+            _ => None,
+        }
+    }
+
     /// Adds a problem of the field at `path`. A field that is not written is placed at the nearest
     /// one around it.
     pub(crate) fn add(

@@ -789,7 +789,7 @@ fn alpha(record: &Record, path: &str, report: &mut Report) {
         report.add(
             &join(path, "alpha"),
             format!("is {}, below {}", show_ratio(alpha), show_ratio(least)),
-            "an integer or a quoted ratio, from \"1/128\" to 64",
+            "a number or a ratio, from \"1/128\" to 64",
             None,
         );
     }

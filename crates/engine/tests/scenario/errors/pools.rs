@@ -29,7 +29,7 @@ fn alpha_is_an_integer_or_a_ratio_within_its_range() {
     for alpha in ["1", "64", "\"1\"", "\"1/128\"", "\"3/7\"", "0.5"] {
         assert_eq!(problem("switch.s.ubr.alpha", alpha), "", "{alpha}");
     }
-    let least = "switch[0].ubr.alpha: is \"1/129\", below \"1/128\" | an integer or a quoted ratio, from \"1/128\" to 64";
+    let least = "switch[0].ubr.alpha: is \"1/129\", below \"1/128\" | a number or a ratio, from \"1/128\" to 64";
     assert_eq!(problem("switch.s.ubr.alpha", "\"1/129\""), least);
     assert!(problem("switch.s.ubr.alpha", "0").contains("is 0, below"));
     assert!(problem("switch.s.ubr.alpha", "65").contains("must be at most 64"));
@@ -184,6 +184,41 @@ fn a_pool_has_one_unit() {
     let drop = "{ policy = \"epd\", threshold = \"9 kB\" }";
     assert!(problem("switch.s.ubr.drop", drop).contains("is in bytes, but the queue counts cells"));
     assert!(in_aal5("switch.s.pool.buffer", "\"5 kB\"").starts_with("switch[0].pool.buffer: "));
+}
+
+#[test]
+fn memory_cells_are_not_packets() {
+    let pool = (
+        "switch.s.pool",
+        "{ buffer = \"2000 cells\", cell = \"254 bytes\" }",
+    );
+    for (path, value, at) in [
+        (
+            "switch.s.pool.buffer",
+            "\"2000 packets\"",
+            "switch[0].pool.buffer",
+        ),
+        (
+            "switch.s.ubr.reserve",
+            "\"5 packets\"",
+            "switch[0].ubr.reserve",
+        ),
+        (
+            "switch.s.ubr.buffer",
+            "\"1 packet\"",
+            "switch[0].ubr.buffer",
+        ),
+    ] {
+        assert!(overridden(NET, &[(path, value)]).is_ok());
+        let problems = overridden(NET, &[pool, (path, value)]).expect_err("packets");
+        let found: Vec<&str> = problems
+            .iter()
+            .map(|problem| problem.path.as_str())
+            .collect();
+        assert_eq!(found, [at]);
+        assert!(problems[0].message.contains("the pool counts memory cells"));
+    }
+    assert!(overridden(NET, &[pool]).is_ok());
 }
 
 /// Lengths of the first queue of the switch after reading.
