@@ -724,8 +724,8 @@ class PoolPortResult(ResultPart):
     #: Cells that the port refused on arrival, for any reason. Of a refused frame, only the first cell counts.
     refusals: int
 
-    #: Refusals at an instant at which the pool accepted a cell and refused another, and cells came to several of
-    #: its ports: ``tie_order`` decided which.
+    #: Refusals at contested ties of the pool: cells came to several of its ports at one instant, and one was
+    #: accepted and another refused. Another ``tie_order`` may refuse others.
     tied_refusals: int
 
 

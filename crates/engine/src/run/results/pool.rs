@@ -35,8 +35,8 @@ pub struct PoolPortResult {
     /// Cells that the port refused on arrival, for any reason. Of a refused frame, only the first
     /// cell counts.
     pub refusals: u64,
-    /// Refusals at an instant at which the pool accepted a cell and refused another, and cells came
-    /// to several of its ports: `tie_order` decided which.
+    /// Refusals at contested ties of the pool: cells came to several of its ports at one instant, and
+    /// one was accepted and another refused. Another `tie_order` may refuse others.
     pub tied_refusals: u64,
 }
 
